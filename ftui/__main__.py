@@ -1,0 +1,7 @@
+"""`python -m ftui …`: the command line."""
+
+import sys
+
+from ftui.cli import main
+
+sys.exit(main())

@@ -1,0 +1,338 @@
+"""What each command does: plain arguments in, (value for `--json`, text, exit code) out."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from ftui import checks, data, hardware, presets as shipped, workspace, words
+from ftui import settings as schema
+from ftui.checks.context import gather, located, require
+from ftui.errors import FtuiError, JobError, ModelError
+from ftui.jobs import control, curves, folder
+from ftui.jobs.folder import FINAL, Job
+from ftui.jobs.summary import summary
+
+Done = tuple[Any, str, int]
+_EXIT = {"finished": 0, "stopped": 130, "failed": 2, "lost": 1}
+
+
+def inspect(given: argparse.Namespace) -> Done:
+    """What a data set holds, and with a model also how long its rows are."""
+    report = data.inspect(given.data, _options(given)).to_json()
+    if given.model:
+        report["lengths"] = _account(given)
+    lines = [
+        f"{report['path']}: {words.count(report['rows'], 'row')}, {report['schema']}, {report['file_format']}",
+        f"  {report['usable']:,} can be used, {len(report['dropped']):,} are dropped",
+    ]
+    lines += [f"  row {item['row']}: {item['message']} ({item['reason']})" for item in report["dropped"][:20]]
+    lines += [f"  note: {item['message']}" for item in report["warnings"]]
+    if given.model:
+        found = report["lengths"]
+        lines.append(
+            f"  longest {found['longest']:,} tokens; {found['truncated']:,} cut at {given.max_length:,}, "
+            f"{found['no_target_left']:,} lose all of their answer"
+        )
+    return report, "\n".join(lines), 0
+
+
+def convert(given: argparse.Namespace) -> Done:
+    """A data set as clean JSON lines."""
+    made = data.convert(given.data, Path(given.out), _options(given), given.split, given.seed)
+    return made, "\n".join(f"wrote {path}" for path in made["files"]), 0
+
+
+def check(given: argparse.Namespace) -> Done:
+    """The findings and the memory estimate of settings; exit code 2 where something forbids the start."""
+    settings = _settings(given)
+    context = gather(settings)
+    findings = checks.preflight(context)
+    needed = {kind: context.estimate(kind) for kind in ("full", "lora")}
+    value = {
+        "findings": [finding.to_json() for finding in findings],
+        "memory_gb": {kind: found.total_gb for kind, found in needed.items() if found},
+        "steps": context.steps(),
+    }
+    marks = {"ok": "ok", "warning": "! ", "error": "no"}
+    lines = [f"{marks[item.level]} {item.title}: {item.message} {item.fix}".rstrip() for item in findings]
+    lines += [f"   {kind}: about {words.gigabytes(total)}" for kind, total in value["memory_gb"].items()]
+    return value, "\n".join(lines), 2 if checks.blocking(findings) else 0
+
+
+def train(given: argparse.Namespace) -> Done:
+    """Start a run; follow it unless it is to be left alone."""
+    settings = _settings(given)
+    require(checks.preflight(gather(settings)))
+    job = control.start("train", settings.name, settings.model_dump())
+    return _followed(job, given)
+
+
+def jobs(given: argparse.Namespace) -> Done:
+    """Act on jobs."""
+    if given.action == "list":
+        found = [summary(job, curve=True) for job in folder.listed()]
+        return found, "\n".join(_line(item) for item in found) or "No jobs yet.", 0
+    if not given.id:
+        raise JobError("no_such_job", "No job named", f"jobs {given.action} needs an id.", "See: python -m ftui jobs list")
+    job = folder.find(given.id)
+    if given.action == "show":
+        found = summary(job, curve=True)
+        return found, _line(found) + f"\n  {found['message']}\n  {found['folder']}", 0
+    if given.action == "logs":
+        return _logs(job, given)
+    if given.action == "stop":
+        control.stop(job, "now" if given.now else "save")
+        return summary(job), f"{job.id} is asked to stop.", 0
+    if given.action == "resume":
+        control.resume(job)
+        given.detach = not given.follow
+        return _followed(job, given)
+    if given.action == "clone":
+        settings = schema.override(schema.parse(job.settings), given.set)
+        require(checks.preflight(gather(settings)))
+        given.detach = not given.follow
+        return _followed(control.start("train", settings.name, settings.model_dump()), given)
+    freed = control.remove(job)
+    return {"id": job.id, "freed": freed}, f"{job.id} is removed; {words.size(freed)} are free again.", 0
+
+
+def chat(given: argparse.Namespace) -> Done:
+    """Ask once with --prompt, else answer one question a line until the input ends."""
+    from ftui.chat.client import ChatClient, Sampling
+    from ftui.models.source import resolve
+
+    source = resolve(_here(given.model), given.checkpoint)
+    client = ChatClient()
+    sampling = Sampling(max_tokens=given.max_tokens, temperature=given.temperature)
+    try:
+        for event in client.load(source):
+            if event.get("doing") and not given.json:
+                print(f"{event['doing']} …", file=sys.stderr)
+        columns = ["tuned"] if source.has_tuned else ["base"]
+        if given.compare:
+            columns = client.columns
+        system = [{"role": "system", "content": given.system}] if given.system else []
+        if given.prompt:
+            asked = [*system, {"role": "user", "content": given.prompt}]
+            answers = {column: _answer(client, column, asked, sampling) for column in columns}
+            value = {"model": source.name, "prompt": given.prompt, "answers": answers}
+            text = "\n".join(f"{column}: {answer['text']}" for column, answer in answers.items())
+            return value, text if len(answers) > 1 else next(iter(answers.values()))["text"], 0
+        talked: dict[str, list[dict[str, str]]] = {column: list(system) for column in columns}
+        for line in sys.stdin:
+            for column in columns:
+                talked[column].append({"role": "user", "content": line.rstrip("\n")})
+                answer = _answer(client, column, talked[column], sampling)
+                talked[column].append({"role": "assistant", "content": answer["text"]})
+                print(f"{column}: {answer['text']}" if len(columns) > 1 else answer["text"], flush=True)
+        return talked, "", 0
+    finally:
+        client.unload()
+
+
+def evaluate(given: argparse.Namespace) -> Done:
+    """Loss and perplexity of base and tuned."""
+    values = {
+        "run": _run_or_model(given.model),
+        "checkpoint": given.checkpoint,
+        "data": str(workspace.find(given.data) or given.data) if given.data else "",
+        "max_rows": given.max_rows,
+    }
+    return _followed(control.start("evaluate", Path(given.model).name, values), given)
+
+
+def export(given: argparse.Namespace) -> Done:
+    """A run's result as a model folder, proved equal."""
+    run = folder.find(given.id)
+    values = {"run": run.id, "checkpoint": given.checkpoint, "to": given.to}
+    return _followed(control.start("export", run.name, values), given)
+
+
+def register(given: argparse.Namespace) -> Done:
+    """A run's result in MLflow's registry."""
+    run = folder.find(given.id)
+    values = {
+        "run": run.id,
+        "checkpoint": given.checkpoint,
+        "name": given.name,
+        "alias": given.alias,
+        "registry": given.registry,
+    }
+    return _followed(control.start("register", given.name, values), given)
+
+
+def fetch(given: argparse.Namespace) -> Done:
+    """A model brought to this machine."""
+    return _followed(control.start("fetch", given.model, {"model": given.model}), given)
+
+
+def presets(given: argparse.Namespace) -> Done:
+    """The presets, or one preset's settings as YAML."""
+    if given.action == "show":
+        found = shipped.preset(given.name)
+        return found.to_json() | {"settings": found.settings().model_dump()}, schema.dump(found.settings()), 0
+    listed = shipped.presets()
+    text = "\n".join(f"{item.name:24} {item.title}\n{'':24} {item.purpose} {item.hardware}" for item in listed)
+    return [item.to_json() for item in listed], text, 0
+
+
+def doctor(given: argparse.Namespace) -> Done:
+    """What this machine can do, in words."""
+    from ftui.models.find import STARTER, find
+
+    machine = hardware.detect()
+    dtype, reason = machine.dtype()
+    workspace.home().mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(workspace.home()).free
+    starter = find(STARTER)
+    value = {
+        "machine": machine.words(),
+        "cores": machine.cores,
+        "memory_gb": machine.memory_gb,
+        "free_gb": machine.free_gb,
+        "gpus": [gpu.__dict__ for gpu in machine.gpus],
+        "dtype": dtype,
+        "dtype_reason": reason,
+        "workspace": str(workspace.home()),
+        "disk_free_gb": free / 1e9,
+        "starter_model": str(starter) if starter else None,
+        "running": [job.id for job in control.active()],
+        "python": platform.python_version(),
+    }
+    lines = [
+        f"Machine      {value['machine']} · {words.gigabytes(machine.free_gb)} of memory free",
+        f"Computes in  {dtype}: {reason}",
+        f"Workspace    {value['workspace']} · {words.size(free)} of disk free",
+        f"Starter      {starter or 'not fetched yet; python -m ftui fetch brings it (93 MB)'}",
+        f"Running      {', '.join(value['running']) or 'nothing'}",
+    ]
+    return value, "\n".join(lines), 0
+
+
+def _options(given: argparse.Namespace) -> data.Options:
+    return data.Options(given.schema, given.map, given.system, given.drop_duplicates)
+
+
+def _settings(given: argparse.Namespace) -> schema.Settings:
+    return located(schema.override(shipped.settings_of(given.settings), given.set))
+
+
+def _account(given: argparse.Namespace) -> dict[str, Any]:
+    """Count tokens in the process that previews for the page, so that both give the same numbers."""
+    from ftui.models.source import of_model
+    from ftui.service import Service
+
+    fields = {"train": given.data, "schema_name": given.schema, "mapping": given.map, "system": given.system}
+    chosen = schema.DataSettings.model_validate(
+        fields
+        | {"drop_duplicates": given.drop_duplicates, "max_length": given.max_length, "validation_share": 0.0}
+    )
+    service = Service("ftui.templates.worker")
+    try:
+        model = str(of_model(_here(given.model)).base)
+        found = service.call("account", model=model, data=chosen.model_dump())["train"]
+        assert isinstance(found, dict)
+        return found
+    finally:
+        service.close()
+
+
+def _here(model: str) -> str:
+    """The model's name; the starter model is fetched first where it is missing, and said to be."""
+    from ftui.models.find import STARTER, find
+
+    if model == STARTER and find(STARTER) is None:
+        print("Fetching the starter model (93 MB) …", file=sys.stderr)
+        job = control.start("fetch", model, {"model": model})
+        if control.wait(job) != "finished":
+            raise ModelError("not_reachable", "Not fetched", str(job.status()["message"]), str(job.status()["fix"]))
+    return model
+
+
+def _run_or_model(name: str) -> str:
+    try:
+        return folder.find(name).id
+    except JobError:
+        path = Path(name).expanduser()
+        return str(path.resolve()) if path.exists() else name
+
+
+def _followed(job: Job, given: argparse.Namespace) -> Done:
+    """The job's end, told as it goes; Ctrl+C asks it to stop and waits for that."""
+    if getattr(given, "detach", False):
+        return {"id": job.id, "state": job.state, "folder": str(job.folder)}, job.id, 0
+    asked = False
+    told = ""
+    while True:
+        try:
+            state = control.reconcile(job)
+            if not given.json:
+                told = _tell(job, told)
+            if state in FINAL:
+                break
+            time.sleep(0.3)
+        except KeyboardInterrupt:
+            if asked:
+                raise
+            asked = True
+            print("\nAsked to stop; its state is being saved. Once more to leave it alone.", file=sys.stderr)
+            control.stop(job)
+    found = summary(job, curve=True)
+    if state in ("failed", "lost"):
+        error = job.result().get("error") or {
+            "code": state,
+            "title": f"The job {'failed' if state == 'failed' else 'was lost'}",
+            "message": found["message"],
+            "fix": found["fix"] or f"See: python -m ftui jobs logs {job.id}",
+        }
+        if given.json:
+            return found | {"error": error}, "", _EXIT[state]
+        raise FtuiError.from_json(error)
+    return found, f"{found['state']}: {found['message']}\n{found['folder']}", _EXIT[state]
+
+
+def _tell(job: Job, before: str) -> str:
+    status = job.status()
+    text = " · ".join(
+        part for part in (str(status["state"]), str(status.get("phase") or ""), words.progress(status.get("progress"))) if part
+    )
+    if status.get("phase") == "train":
+        loss = curves.latest(curves.points(job.folder), "loss")
+        text += f" · loss {words.figure(loss)}" if loss is not None else ""
+    if text != before:
+        end = "\r" if sys.stderr.isatty() else "\n"
+        print(f"{text:78}", end=end, file=sys.stderr, flush=True)
+    return text
+
+
+def _logs(job: Job, given: argparse.Namespace) -> Done:
+    if given.json or not given.follow:
+        return {"id": job.id, "log": job.log(1_000_000)}, job.log(1_000_000), 0
+    with (job.folder / "output.log").open("rb") as source:
+        while True:
+            block = source.read(65536)
+            sys.stdout.write(block.decode("utf-8", "replace"))
+            sys.stdout.flush()
+            if not block and control.reconcile(job) in FINAL:
+                return None, "", 0
+            time.sleep(0.0 if block else 0.3)
+
+
+def _line(item: dict[str, Any]) -> str:
+    loss = f"loss {words.figure(item['loss'])}" if item.get("loss") is not None else ""
+    return f"{item['state']:9} {item['id']:52} {item.get('curve', ''):17} {loss}".rstrip()
+
+
+def _answer(client: Any, column: str, messages: list[dict[str, str]], sampling: Any) -> dict[str, Any]:
+    last: dict[str, Any] = {}
+    for event in client.answer(column, messages, sampling):
+        last = event
+    return {"text": last.get("text", ""), "tokens": last.get("tokens"), "tokens_per_s": last.get("tokens_per_s")}
+
+

@@ -1,0 +1,128 @@
+"""Fetches a data set of the Hugging Face hub into the workspace, in a process of its own.
+
+    python -m ftui.data.hub OWNER/NAME[:CONFIG][@SPLIT] [--config C] [--split S]
+
+Prints one JSON object a line: {"done", "total"} as rows arrive, then {"folder"} or {"error"}.
+`datasets` is imported only there: the page reads the files that this process wrote.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from ftui.data.hub_names import HubName, file_stem, hub_folder, parse
+from ftui.errors import DataError, FtuiError, as_error
+
+_REPORT_EVERY = 1_000
+
+
+def fetch(wanted: HubName, folder: Path) -> Path:
+    """Stream a set into folder/<split>.jsonl. Raises DataError: not_found, not_reachable, unknown_split."""
+    _say({"done": 0, "total": None})  # opening takes seconds: the page hears that it has begun
+    streams = _open(wanted)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as temporary:
+        done, total = 0, _total(streams)
+        for split, rows in streams.items():
+            with open(
+                Path(temporary) / f"{file_stem(split)}.jsonl", "w", encoding="utf-8", newline="\n"
+            ) as out:
+                for row in rows:
+                    out.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
+                    done += 1
+                    if done % _REPORT_EVERY == 0:
+                        _say({"done": done, "total": total})
+        _say({"done": done, "total": total})
+        folder.mkdir(exist_ok=True)
+        for file in sorted(Path(temporary).iterdir()):
+            os.replace(file, folder / file.name)
+    return folder
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The child process. Returns 0, or 2 where the person can mend it."""
+    parser = argparse.ArgumentParser(prog="python -m ftui.data.hub", description=__doc__.splitlines()[0])
+    parser.add_argument("name", metavar="OWNER/NAME")
+    parser.add_argument("--config", default="")
+    parser.add_argument("--split", default="")
+    given = parser.parse_args(arguments)
+    named = parse(given.name)
+    wanted = HubName(named.id, given.config or named.config, given.split or named.split)
+    try:
+        folder = fetch(wanted, hub_folder(f"{wanted.id}:{wanted.config}" if wanted.config else wanted.id))
+    except FtuiError as error:
+        _say({"error": error.to_json()})
+        return 2
+    except Exception as error:
+        _say({"error": as_error(error, "the output of this command").to_json()})
+        print(repr(error), file=sys.stderr)
+        return 1
+    _say({"folder": str(folder)})
+    return 0
+
+
+def _open(wanted: HubName) -> dict[str, Any]:
+    """split → iterable of rows, streamed."""
+    import datasets
+
+    try:
+        opened = datasets.load_dataset(
+            wanted.id, wanted.config or None, split=wanted.split or None, streaming=True
+        )
+    except datasets.exceptions.DatasetNotFoundError as error:
+        raise _not_reachable(wanted, error) if "reach" in str(error) else _not_found(wanted, error) from None
+    except ValueError as error:  # an unknown config or split; the message lists the known ones
+        raise DataError(
+            "not_found",
+            "No such part of the data set",
+            f"{wanted.id}: {_first(error)}",
+            "Name one of the configs or splits that it has.",
+        ) from None
+    except Exception as error:  # hub, HTTP and socket errors have no base of their own
+        raise _not_reachable(wanted, error) from None
+    return dict(opened) if isinstance(opened, dict) else {wanted.split: opened}
+
+
+def _total(streams: dict[str, Any]) -> int | None:
+    counts = []
+    for split, rows in streams.items():
+        known = getattr(rows.info, "splits", None) or {}
+        counts.append(known[split].num_examples if split in known else None)
+    return sum(count for count in counts if count) if counts and all(counts) else None
+
+
+def _not_reachable(wanted: HubName, error: Exception) -> DataError:
+    return DataError(
+        "not_reachable",
+        "The hub cannot be reached",
+        f"{wanted.id} was asked for, and the answer was: {_first(error)}",
+        "Check the connection (HF_ENDPOINT names a mirror, HF_TOKEN a login), or download the files and upload them.",
+    )
+
+
+def _not_found(wanted: HubName, error: Exception) -> DataError:
+    return DataError(
+        "not_found",
+        "No such data set on the hub",
+        f"{wanted.id}: {_first(error)}",
+        "Check the name, and log in with `hf auth login` where the set is gated or private.",
+    )
+
+
+def _first(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0][:300]}" if lines else type(error).__name__
+
+
+def _say(value: dict[str, Any]) -> None:
+    print(json.dumps(value, ensure_ascii=False), flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The page: one file a tab, the form built from the schema, curves, theme and words."""

@@ -1,0 +1,162 @@
+"""The page: head, strip and tabs in the order of the work, and what links them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradio as gr
+
+from ftui.jobs import control
+from ftui.models.find import STARTER, label as model_label
+from ftui.ui import chat_tab, data_tab, evaluate_tab, export_tab, run_view, runs, runs_tab, strip, train_tab
+from ftui.ui.handler import told
+from ftui.ui.say import label, say
+
+TICK_S = 1.0
+
+
+def build() -> gr.Blocks:
+    """The whole page. What it shows is read from the workspace when a browser opens it, not now."""
+    control.reconcile_all()
+    with gr.Blocks(title="ftui", analytics_enabled=False, delete_cache=(86400, 86400)) as page:
+        run = gr.BrowserState("", storage_key="ftui-run", secret="ftui")
+        gr.HTML(strip.head, elem_id="head")
+        strip_seen = gr.State("")
+        with gr.Row(visible=False, elem_id="strip-row") as strip_row:
+            strip_text = gr.HTML()
+            strip_stop = gr.Button(label("run.stop"), size="sm", scale=0, min_width=90, elem_id="strip-stop")
+        with gr.Tabs(elem_id="tabs") as tabs:
+            # The Data tab shows rows as the Train tab's model will see them, so that one is drawn first.
+            with gr.Tab(label("tab.data"), id="data") as data_place:
+                pass
+            with gr.Tab(label("tab.train"), id="train"):
+                train = train_tab.build(run)
+            with gr.Tab(label("tab.runs"), id="runs"):
+                listed = runs_tab.build()
+            with gr.Tab(label("tab.chat"), id="chat"):
+                chat = chat_tab.build()
+            with gr.Tab(label("tab.evaluate"), id="evaluate"):
+                evaluate = evaluate_tab.build()
+            with gr.Tab(label("tab.export"), id="export"):
+                export = export_tab.build()
+        with data_place:
+            data = data_tab.build(train.form.controls["model.id"], train.form.controls["data.max_length"])
+        _link(tabs, run, train, listed, chat, evaluate, export, data)
+        _tick(page, run, train, listed, chat, evaluate, export, strip_seen, strip_row, strip_text)
+        strip_stop.click(told(strip.stop), None, None, queue=False)
+    return page
+
+
+def _link(
+    tabs: gr.Tabs,
+    run: gr.BrowserState,
+    train: train_tab.TrainTab,
+    listed: runs_tab.RunsTab,
+    chat: chat_tab.ChatTab,
+    evaluate: evaluate_tab.EvaluateTab,
+    export: export_tab.ExportTab,
+    data: data_tab.DataTab,
+) -> None:
+    """What a press on one tab does on another."""
+    quiet: dict[str, Any] = {"show_progress": "hidden"}
+    form = train.form.controls
+    given = ["data.train", "data.validation", "data.schema_name", "data.mapping", "data.system", "data.drop_duplicates"]
+
+    def use(source: str, kind: str, *rest: Any) -> list[Any]:
+        columns, (system, duplicates) = rest[: len(data_tab.COLUMNS)], rest[len(data_tab.COLUMNS) :]
+        mapping = {name: column for name, column in zip(data_tab.COLUMNS, columns, strict=True) if column}
+        written = ", ".join(f"{name}: {column}" for name, column in mapping.items())
+        held = held_out(source)
+        return [
+            gr.Tabs(selected="train"),
+            gr.update(choices=data_tab.sets(), value=source),
+            held,
+            kind or "",
+            f"{{{written}}}" if mapping else "",
+            system,
+            duplicates,
+            gr.update(visible=True),
+            gr.update(visible=False),
+        ]
+
+    data.use.click(
+        told(use),
+        [data.source, *data.options],
+        [tabs, *(form[name] for name in given), train.setup, train.watched],
+        **quiet,
+    )
+    train.view.chat.click(lambda chosen: (gr.Tabs(selected="chat"), chosen), run, [tabs, chat.run], **quiet)
+    train.view.export.click(lambda chosen: (gr.Tabs(selected="export"), chosen), run, [tabs, export.run], **quiet)
+    listed.chat.click(lambda chosen: (gr.Tabs(selected="chat"), chosen), listed.chosen, [tabs, chat.run], **quiet)
+    listed.open.click(
+        lambda chosen: (gr.Tabs(selected="train"), chosen, (), gr.update(visible=False), gr.update(visible=True)),
+        listed.chosen,
+        [tabs, run, train.view.seen, train.setup, train.watched],
+        **quiet,
+    )
+
+
+def held_out(source: str) -> str:
+    """The file of held-out rows that lies beside a sample; empty where there is none."""
+    from ftui import workspace
+
+    beside = source.replace(".jsonl", ".held-out.jsonl")
+    return beside if beside != source and workspace.find(beside) else ""
+
+
+def _tick(
+    page: gr.Blocks,
+    run: gr.BrowserState,
+    train: train_tab.TrainTab,
+    listed: runs_tab.RunsTab,
+    chat: chat_tab.ChatTab,
+    evaluate: evaluate_tab.EvaluateTab,
+    export: export_tab.ExportTab,
+    strip_seen: gr.State,
+    strip_row: gr.Row,
+    strip_text: gr.HTML,
+) -> None:
+    """A clock that looks at the folders; each handler sends only what has changed."""
+    timer = gr.Timer(TICK_S)
+    choices = gr.State(())
+    ticked: dict[str, Any] = {"show_progress": "hidden", "concurrency_limit": None, "trigger_mode": "once"}
+    strip_outputs = [strip_seen, strip_row, strip_text]
+    dropdowns = [choices, chat.run, evaluate.run, export.run]
+    dropdown_inputs = [choices, chat.run, evaluate.run, export.run]
+    timer.tick(told(strip.drawn), strip_seen, strip_outputs, **ticked)
+    timer.tick(told(run_view.drawn), [run, train.view.seen], train.view.outputs, **ticked)
+    timer.tick(told(runs_tab.drawn), listed.inputs, listed.outputs, **ticked)
+    timer.tick(told(runs_chosen), dropdown_inputs, dropdowns, **ticked)
+    timer.tick(told(evaluate_tab.drawn), evaluate.inputs, evaluate.outputs, **ticked)
+    timer.tick(told(export_tab.drawn), export.inputs, export.outputs, **ticked)
+
+    def opened(kept: str) -> tuple[Any, ...]:
+        shown, active = train_tab.latest(kept)
+        return shown, (), gr.update(visible=not active), gr.update(visible=active)
+
+    page.load(told(opened), run, [run, train.view.seen, train.setup, train.watched], show_progress="hidden")
+    page.load(told(chat_tab.loaded), None, chat.status, show_progress="hidden")
+    page.load(told(lambda: train.form.show(_quickstart())), None, train.form.inputs, show_progress="hidden")
+
+
+def runs_chosen(seen: Any, *chosen: str | None) -> list[Any]:
+    """New choices for the drop-downs of runs; the newest is chosen where none was."""
+    found = runs.choices()
+    stamp = repr(found)
+    if seen == stamp:
+        return [gr.skip()] * (1 + len(chosen))
+    ids = [run for _, run in found]
+    newest = ids[0] if ids else None
+    starter = [(say("chat.plain", name=model_label(STARTER)), STARTER)]
+    updates = []
+    for place, value in enumerate(chosen):
+        extra = starter if place == 0 else []
+        kept = value if value in [*ids, *(name for _, name in extra)] else newest
+        updates.append(gr.update(choices=found + extra, value=kept or (STARTER if place == 0 else None)))
+    return [stamp, *updates]
+
+
+def _quickstart() -> Any:
+    from ftui import presets
+
+    return presets.preset("quickstart").settings()

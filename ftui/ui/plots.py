@@ -1,0 +1,42 @@
+"""A run's curves as data for the page's charts: thinned, so that a long run stays small."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ftui.jobs import curves
+from ftui.ui.say import say
+
+MAIN_POINTS, SMALL_POINTS = 400, 200
+
+
+def loss_frame(logged: list[dict[str, Any]]) -> pd.DataFrame:
+    """Loss as logged, smoothed, and on the held-out rows: columns step, value, what."""
+    raw = curves.series(logged, "loss")
+    lines = [
+        (say("plot.raw"), curves.thinned(raw, MAIN_POINTS)),
+        (say("plot.smooth"), curves.thinned(curves.smoothed(raw), MAIN_POINTS)),
+        (say("plot.evaluation"), curves.series(logged, "eval_loss")),
+    ]
+    rows = [(step, value, name) for name, points in lines for step, value in points]
+    return pd.DataFrame(rows, columns=["step", "value", "what"])
+
+
+def small_frame(logged: list[dict[str, Any]], name: str) -> pd.DataFrame:
+    """One figure by step: columns step, value."""
+    return pd.DataFrame(curves.thinned(curves.series(logged, name), SMALL_POINTS), columns=["step", "value"])
+
+
+def stamp(folder: Path) -> tuple[int, ...]:
+    """What changes when a run has something new to show: sizes of its growing files and its status' time."""
+    found = []
+    for name in ("metrics.jsonl", "output.log", "events.jsonl", "status.json", "result.json"):
+        try:
+            state = (folder / name).stat()
+            found += [state.st_size, state.st_mtime_ns]
+        except FileNotFoundError:
+            found += [0, 0]
+    return tuple(found)

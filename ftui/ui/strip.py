@@ -1,0 +1,60 @@
+"""Head and strip: the machine in words, and what runs, how far and how long still, the same on every tab."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradio as gr
+
+from ftui import hardware, words
+from ftui.errors import FtuiError
+from ftui.jobs import control, curves, folder
+from ftui.ui import html
+from ftui.ui.say import phase as phase_words
+from ftui.ui.say import say
+
+
+def head() -> str:
+    """Name, machine, light or dark."""
+    machine = hardware.detect().words()
+    return (
+        f'<h1>ftui</h1><span class="machine">{html.text(machine)}</span><span class="grow"></span>'
+        f'<button class="mode" type="button">{html.text(say("head.mode"))}</button>'
+    )
+
+
+def drawn(seen: str) -> list[Any]:
+    """Updates of (seen, row, text): the job that runs now; nothing where nothing has changed."""
+    running = control.active()
+    if not running:
+        return [gr.skip()] * 3 if seen == "-" else ["-", gr.update(visible=False), ""]
+    job, waiting = running[0], len(running) - 1
+    status = job.status()
+    progress = status.get("progress") or {}
+    phase = phase_words(status['phase']) if status.get("phase") else say("run.starting")
+    parts = [phase, words.progress(progress)]
+    if status.get("phase") == "train":
+        loss = curves.latest(curves.points(job.folder), "loss")
+        parts.append(f"{say('plot.loss')} {words.figure(loss)}" if loss is not None else "")
+    if waiting:
+        parts.append(say("strip.waiting", n=waiting))
+    text = " · ".join(part for part in parts if part)
+    shown = (
+        f'<div class="strip"><b>{html.text(job.name)}</b>'
+        f"{html.bar(progress.get('done') or 0, progress.get('total'))}<span>{html.text(text)}</span></div>"
+    )
+    if seen == shown:
+        return [gr.skip()] * 3
+    return [shown, gr.update(visible=True), shown]
+
+
+def stop() -> None:
+    """Stop the job that the strip shows, keeping its state."""
+    running = control.active()
+    if running:
+        try:
+            control.stop(folder.find(running[0].id))
+        except FtuiError as ended:
+            gr.Info(ended.message)
+            return
+        gr.Info(say("run.stopping"))

@@ -1,0 +1,68 @@
+"""Sets of the hub: where they are kept, how they are asked for, and what is said without a connection."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ftui.data import hub_folder, inspect
+from ftui.errors import DataError
+from ftui.workspace import PROJECT
+
+
+def fetch(*arguments: str, **environment: str) -> tuple[int, list[dict]]:
+    done = subprocess.run(
+        [sys.executable, "-m", "ftui.data.hub", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=PROJECT,
+        env=os.environ | environment,
+    )
+    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_folder_of_a_set_is_inside_the_workspace(home: Path) -> None:
+    assert hub_folder("owner/name") == home / "data" / "hub" / "owner--name"
+    assert hub_folder("owner/name:en@train") == home / "data" / "hub" / "owner--name--en"
+    assert hub_folder("../../etc").parent == home / "data" / "hub"
+
+
+def test_set_that_was_not_fetched_says_how(home: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        inspect("owner/name:en@train")
+    assert caught.value.code == "not_found"
+    assert "python -m ftui.data.hub owner/name:en@train" in caught.value.fix
+
+
+def test_fetched_set_is_read_by_its_name(home: Path) -> None:
+    folder = hub_folder("owner/name")
+    folder.mkdir(parents=True)
+    (folder / "train_sft.jsonl").write_text('{"text": "a"}\n')
+    (folder / "test_sft.jsonl").write_text('{"text": "b"}\n')
+    assert inspect("owner/name").splits == {"train": 1, "test": 1}
+    assert inspect("owner/name@test_sft").sample == [{"text": "b"}]
+
+
+def test_local_set_is_streamed_and_reread(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "train.jsonl").write_text('{"prompt": "a", "completion": "ö"}\n' * 3)
+    code, said = fetch(str(tmp_path / "set"))
+    assert code == 0
+    assert said[0] == {"done": 0, "total": None}
+    assert said[-2]["done"] == 3
+    folder = Path(said[-1]["folder"])
+    assert home in folder.parents
+    assert inspect(folder).rows == 3
+
+
+def test_hub_out_of_reach_is_said_in_words() -> None:
+    code, said = fetch("owner/name", HF_HUB_OFFLINE="1")
+    assert code == 2
+    assert said[-1]["error"]["code"] == "not_reachable"
+    assert "owner/name" in said[-1]["error"]["message"]
