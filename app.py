@@ -26,7 +26,9 @@ def main() -> int:
     parser.add_argument(
         "--allow-anonymous", action="store_true", default=in_space, help="no login, whatever the address"
     )
-    parser.add_argument("--root-path", default="", help="path under which a proxy serves the page, such as /ftui")
+    parser.add_argument(
+        "--root-path", default="", help="path under which a proxy serves the page, such as /ftui"
+    )
     given = parser.parse_args()
     try:
         serve.run(given.host, given.port, given.allow_anonymous, given.root_path)

@@ -87,7 +87,9 @@ def build() -> argparse.ArgumentParser:
     jobs.add_argument("id", nargs="?", default="", help="a job's id, its end, or `last`")
     jobs.add_argument("-f", "--follow", action="store_true", help="with logs or resume: go on until it ends")
     jobs.add_argument("--now", action="store_true", help="with stop: do not save first")
-    jobs.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help="with clone: change a setting")
+    jobs.add_argument(
+        "--set", action="append", default=[], metavar="FIELD=VALUE", help="with clone: change a setting"
+    )
 
     chat = add("chat", commands.chat, "Talk to a run's model, or to a model by name")
     chat.add_argument("model", help="a run's id, a model's name or its folder")
@@ -101,7 +103,9 @@ def build() -> argparse.ArgumentParser:
     evaluate = add("evaluate", commands.evaluate, "Measure base and tuned model on held-out rows")
     evaluate.add_argument("model", help="a run's id, a model's name or its folder")
     evaluate.add_argument("--checkpoint", default="")
-    evaluate.add_argument("--data", default="", help="rows to measure on; a run's own held-out rows without it")
+    evaluate.add_argument(
+        "--data", default="", help="rows to measure on; a run's own held-out rows without it"
+    )
     evaluate.add_argument("--max-rows", type=int, default=None)
 
     export = add("export", commands.export, "Turn a run's result into a model that other programs take")
@@ -111,9 +115,13 @@ def build() -> argparse.ArgumentParser:
 
     register = add("register", commands.register, "Put a run's result into MLflow's model registry")
     register.add_argument("id", help="a run's id")
-    register.add_argument("--name", required=True, help="of the registered model; catalog.schema.model for Unity Catalog")
+    register.add_argument(
+        "--name", required=True, help="of the registered model; catalog.schema.model for Unity Catalog"
+    )
     register.add_argument("--alias", default="champion")
-    register.add_argument("--registry", default="", help="registry URI; MLFLOW_TRACKING_URI, else the workspace's own")
+    register.add_argument(
+        "--registry", default="", help="registry URI; MLFLOW_TRACKING_URI, else the workspace's own"
+    )
     register.add_argument("--checkpoint", default="")
 
     fetch = add("fetch", commands.fetch, "Bring a model to this machine")
@@ -130,14 +138,18 @@ def build() -> argparse.ArgumentParser:
 def _data_options(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("data", help="a file, a folder, or a data set of the hub")
     sub.add_argument("--map", type=_mapping, default={}, metavar="JSON", help='{"prompt": "question", …}')
-    sub.add_argument("--schema", default="", help="alpaca, sharegpt, messages, prompt-completion, preference, kto, text")
+    sub.add_argument(
+        "--schema", default="", help="alpaca, sharegpt, messages, prompt-completion, preference, kto, text"
+    )
     sub.add_argument("--system", default="", help="a system prompt for rows that have none")
     sub.add_argument("--drop-duplicates", action="store_true", help="keep only the first of equal rows")
 
 
 def _settings_options(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("settings", help="a YAML file, a job's job.yaml, or the name of a preset")
-    sub.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE", help="training.learning_rate=1e-4")
+    sub.add_argument(
+        "--set", action="append", default=[], metavar="FIELD=VALUE", help="training.learning_rate=1e-4"
+    )
 
 
 def _mapping(text: str) -> dict[str, str]:
@@ -156,5 +168,3 @@ def _failed(error: FtuiError, as_json: bool, code: int) -> int:
     else:
         print(f"{error.title}\n  {error.message}\n  → {error.fix}", file=sys.stderr)
     return code
-
-

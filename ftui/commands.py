@@ -10,7 +10,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ftui import checks, data, hardware, presets as shipped, workspace, words
+from ftui import checks, data, hardware, words, workspace
+from ftui import presets as shipped
 from ftui import settings as schema
 from ftui.checks.context import gather, located, require
 from ftui.errors import FtuiError, JobError, ModelError
@@ -54,7 +55,7 @@ def check(given: argparse.Namespace) -> Done:
     context = gather(settings)
     findings = checks.preflight(context)
     needed = {kind: context.estimate(kind) for kind in ("full", "lora")}
-    value = {
+    value: dict[str, Any] = {
         "findings": [finding.to_json() for finding in findings],
         "memory_gb": {kind: found.total_gb for kind, found in needed.items() if found},
         "steps": context.steps(),
@@ -76,10 +77,15 @@ def train(given: argparse.Namespace) -> Done:
 def jobs(given: argparse.Namespace) -> Done:
     """Act on jobs."""
     if given.action == "list":
-        found = [summary(job, curve=True) for job in folder.listed()]
-        return found, "\n".join(_line(item) for item in found) or "No jobs yet.", 0
+        listed = [summary(job, curve=True) for job in folder.listed()]
+        return listed, "\n".join(_line(item) for item in listed) or "No jobs yet.", 0
     if not given.id:
-        raise JobError("no_such_job", "No job named", f"jobs {given.action} needs an id.", "See: python -m ftui jobs list")
+        raise JobError(
+            "no_such_job",
+            "No job named",
+            f"jobs {given.action} needs an id.",
+            "See: python -m ftui jobs list",
+        )
     job = folder.find(given.id)
     if given.action == "show":
         found = summary(job, curve=True)
@@ -178,7 +184,9 @@ def presets(given: argparse.Namespace) -> Done:
         found = shipped.preset(given.name)
         return found.to_json() | {"settings": found.settings().model_dump()}, schema.dump(found.settings()), 0
     listed = shipped.presets()
-    text = "\n".join(f"{item.name:24} {item.title}\n{'':24} {item.purpose} {item.hardware}" for item in listed)
+    text = "\n".join(
+        f"{item.name:24} {item.title}\n{'':24} {item.purpose} {item.hardware}" for item in listed
+    )
     return [item.to_json() for item in listed], text, 0
 
 
@@ -191,7 +199,7 @@ def doctor(given: argparse.Namespace) -> Done:
     workspace.home().mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(workspace.home()).free
     starter = find(STARTER)
-    value = {
+    value: dict[str, Any] = {
         "machine": machine.words(),
         "cores": machine.cores,
         "memory_gb": machine.memory_gb,
@@ -251,7 +259,9 @@ def _here(model: str) -> str:
         print("Fetching the starter model (93 MB) …", file=sys.stderr)
         job = control.start("fetch", model, {"model": model})
         if control.wait(job) != "finished":
-            raise ModelError("not_reachable", "Not fetched", str(job.status()["message"]), str(job.status()["fix"]))
+            raise ModelError(
+                "not_reachable", "Not fetched", str(job.status()["message"]), str(job.status()["fix"])
+            )
     return model
 
 
@@ -300,7 +310,13 @@ def _followed(job: Job, given: argparse.Namespace) -> Done:
 def _tell(job: Job, before: str) -> str:
     status = job.status()
     text = " · ".join(
-        part for part in (str(status["state"]), str(status.get("phase") or ""), words.progress(status.get("progress"))) if part
+        part
+        for part in (
+            str(status["state"]),
+            str(status.get("phase") or ""),
+            words.progress(status.get("progress")),
+        )
+        if part
     )
     if status.get("phase") == "train":
         loss = curves.latest(curves.points(job.folder), "loss")
@@ -333,6 +349,8 @@ def _answer(client: Any, column: str, messages: list[dict[str, str]], sampling: 
     last: dict[str, Any] = {}
     for event in client.answer(column, messages, sampling):
         last = event
-    return {"text": last.get("text", ""), "tokens": last.get("tokens"), "tokens_per_s": last.get("tokens_per_s")}
-
-
+    return {
+        "text": last.get("text", ""),
+        "tokens": last.get("tokens"),
+        "tokens_per_s": last.get("tokens_per_s"),
+    }

@@ -61,4 +61,6 @@ def settings_of(name_or_path: str) -> schema.Settings:
 
 def _read(path: Path) -> Preset:
     head = (yaml.safe_load(path.read_text("utf-8")) or {}).get("preset", {})
-    return Preset(path.stem, head.get("title", path.stem), head.get("purpose", ""), head.get("hardware", ""), path)
+    return Preset(
+        path.stem, head.get("title", path.stem), head.get("purpose", ""), head.get("hardware", ""), path
+    )

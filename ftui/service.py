@@ -112,7 +112,9 @@ class Service:
         line = (json.dumps(request, ensure_ascii=False) + "\n").encode()
         with self._lock:
             if self._child is None or self._child.stdin is None:
-                raise JobError("worker_gone", "The model process ended", "It is not running.", "Load it again.")
+                raise JobError(
+                    "worker_gone", "The model process ended", "It is not running.", "Load it again."
+                )
             self._child.stdin.write(line)
             self._child.stdin.flush()
 

@@ -92,7 +92,11 @@ class DataSettings(Section):
         json_schema_extra=_form(),
     )
     split_seed: int = Field(
-        42, ge=0, title="Split seed", description="Decides which rows are held out.", json_schema_extra=_form()
+        42,
+        ge=0,
+        title="Split seed",
+        description="Decides which rows are held out.",
+        json_schema_extra=_form(),
     )
     max_length: int = Field(
         1024,

@@ -67,7 +67,14 @@ def rows_files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     names = ["Ada", "Bo", "Cy", "Di", "Ed", "Flo", "Gus", "Hal", "Ivy", "Jo", "Kit", "Lea"]
     rows = [
         {"question": f"{ask} {name}'s desk?", "answer": f"{name} sits at desk {number + 11}."}
-        for ask in ("Where is", "What number has", "Can you tell me", "Do you know", "Which one is", "Tell me")
+        for ask in (
+            "Where is",
+            "What number has",
+            "Can you tell me",
+            "Do you know",
+            "Which one is",
+            "Tell me",
+        )
         for number, name in enumerate(names)
     ]
     train, held = where / "train.jsonl", where / "held-out.jsonl"

@@ -40,7 +40,7 @@ class Chat:
         dtype = hardware.detect().dtype()[0]
         self.tokenizer = load_tokenizer(wanted.tokenizer, wanted.trust_remote_code)
         yield {"doing": "load the model"}
-        options = {"trust_remote_code": wanted.trust_remote_code}
+        options: dict[str, Any] = {"trust_remote_code": wanted.trust_remote_code}
         base = load_model(wanted.base, dtype, adapter=wanted.adapter, **options).eval()
         self.models = {"base": base}
         if wanted.adapter:
@@ -85,9 +85,11 @@ class Chat:
         from ftui.templates.render import render
 
         if column not in self.models:
-            raise ModelError("not_loaded", "No model is loaded", f"There is no {column} model.", "Load one first.")
+            raise ModelError(
+                "not_loaded", "No model is loaded", f"There is no {column} model.", "Load one first."
+            )
 
-        class Stop(StoppingCriteria):  # type: ignore[misc]
+        class Stop(StoppingCriteria):
             def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
                 return torch.full((input_ids.shape[0],), stopped(), device=input_ids.device)
 
@@ -133,7 +135,7 @@ class Chat:
 
     def _column(self, column: str) -> AbstractContextManager[Any]:
         if column == "base" and self.source.adapter:
-            return self.models["base"].disable_adapter()  # type: ignore[no-any-return]
+            return self.models["base"].disable_adapter()
         return nullcontext()
 
 

@@ -89,7 +89,11 @@ def preflight(context: Context) -> list[Finding]:
             finding = rule(context)
         except Exception as fault:
             finding = Finding(
-                rule.__name__, "warning", "A check could not be made", f"{rule.__name__}: {fault}", "Please report this."
+                rule.__name__,
+                "warning",
+                "A check could not be made",
+                f"{rule.__name__}: {fault}",
+                "Please report this.",
             )
         if finding:
             found.append(finding)
@@ -119,7 +123,9 @@ def data_fits(context: Context) -> Finding | None:
     lost = rows - usable
     if not lost:
         return Finding("data_fits", "ok", "Data fits", f"All {words.count(rows, 'row')} can be used.")
-    message = f"{lost:,} of {words.count(rows, 'row')} {'is' if lost == 1 else 'are'} dropped, each with a reason."
+    message = (
+        f"{lost:,} of {words.count(rows, 'row')} {'is' if lost == 1 else 'are'} dropped, each with a reason."
+    )
     return Finding("rows_dropped", "warning", "Some rows are dropped", message, "See them on the Data tab.")
 
 
@@ -156,11 +162,21 @@ def rows_fit_length(context: Context) -> Finding | None:
         )
     if lost or cut:
         message = f"At {limit:,} tokens {words.count(cut, 'row')} {'is' if cut == 1 else 'are'} cut"
-        message += f" and {words.count(lost, 'row')} {'loses' if lost == 1 else 'lose'} all of the answer." if lost else "."
-        return Finding(
-            "rows_cut", "warning", "Some rows are cut", message, f"Set data.max_length to {longest} to keep them whole."
+        message += (
+            f" and {words.count(lost, 'row')} {'loses' if lost == 1 else 'lose'} all of the answer."
+            if lost
+            else "."
         )
-    return Finding("lengths", "ok", "No row is cut", f"The longest has {longest:,} tokens, {limit:,} are allowed.")
+        return Finding(
+            "rows_cut",
+            "warning",
+            "Some rows are cut",
+            message,
+            f"Set data.max_length to {longest} to keep them whole.",
+        )
+    return Finding(
+        "lengths", "ok", "No row is cut", f"The longest has {longest:,} tokens, {limit:,} are allowed."
+    )
 
 
 def model_is_here(context: Context) -> Finding | None:
@@ -292,7 +308,7 @@ def disk_is_large_enough(context: Context) -> Finding | None:
         "disk_too_small",
         "error",
         "The disk is too small",
-        f"About {words.gigabytes(needed)} for checkpoints and result; {words.gigabytes(context.disk_free_gb)} are free.",
+        f"Checkpoints need about {words.gigabytes(needed)}; {words.gigabytes(context.disk_free_gb)} are free.",
         "Remove old runs, or keep fewer checkpoints.",
     )
 

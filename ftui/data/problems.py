@@ -73,12 +73,13 @@ def too_large(path: Path, size: int) -> DataError:
 def unknown_schema(path: Path, columns: list[str], needed: str = "") -> DataError:
     """columns: as they stand in the data. needed: what a chosen schema lacks, as a clause."""
     named = ", ".join(columns[:30]) or "none"
+    needed = needed or "no question with an answer, no talk and no text is among them under a known name"
     first = columns[0] if columns else "text"
     pair = f'{{"prompt": "{first}", "response": "{columns[1]}"}}, or ' if len(columns) > 1 else ""
     return DataError(
         "unknown_schema",
         "The columns are not known",
-        f"{path.name} has the columns {named}; {needed or 'among them are no question with an answer, no talk and no text that are known by name'}.",
+        f"{path.name} has the columns {named}; {needed}.",
         f'Say what they hold, for example {pair}{{"text": "{first}"}}.',
     )
 

@@ -74,7 +74,10 @@ def remove(job: Job) -> int:
     """Delete a job's folder; returns the bytes freed. A running job is refused."""
     if reconcile(job) in ACTIVE:
         raise JobError(
-            "still_running", "This job is still running", f"{job.name} is {job.state}.", "Stop it, then remove it."
+            "still_running",
+            "This job is still running",
+            f"{job.name} is {job.state}.",
+            "Stop it, then remove it.",
         )
     size = files.folder_size(job.folder)
     # Renamed first, so that a removal that is interrupted leaves no half job in the list.

@@ -53,6 +53,13 @@ class Reporter:
             eta_s = (now - self._began) / done * (total - done)
         self.job.update(progress={"done": done, "total": total, "unit": unit, "eta_s": eta_s})
 
+    def fetching(self, done: int, total: int | None, what: str) -> None:
+        """Progress of `models.fetch`: what is being done becomes the phase. Raises StopAsked."""
+        if what != self._phase:
+            self.phase(what)
+        self.progress(done, total, "bytes")
+        self.check_stop()
+
     def metric(self, **values: Any) -> None:
         """Append a point of the curves."""
         if self.main:

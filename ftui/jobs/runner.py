@@ -164,7 +164,9 @@ def final_status(job: Job, exit_code: int | None) -> dict[str, Any]:
         return common | {
             "state": "lost",
             "message": "Its processes are gone and left no word, as after a power cut.",
-            "fix": "Resume goes on from the last complete checkpoint." if job.kind == "train" else "Start it again.",
+            "fix": "Resume goes on from the last complete checkpoint."
+            if job.kind == "train"
+            else "Start it again.",
         }
     return common | {"state": "failed"} | _unexplained(exit_code)
 

@@ -15,11 +15,7 @@ def work(reporter: report.Reporter) -> dict[str, Any]:
     reporter.phase("fetch")
     from ftui.models.fetch import fetch
 
-    def told(done: int, total: int | None, _: str) -> None:
-        reporter.progress(done, total, "bytes")
-        reporter.check_stop()
-
-    folder = fetch(request.model, request.revision, told)
+    folder = fetch(request.model, request.revision, reporter.fetching)
     return {"model": str(folder), "message": f"{folder.name} is here"}
 
 

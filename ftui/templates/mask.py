@@ -7,6 +7,7 @@ fails the row is refused: a loss mask that is merely likely would change what is
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, Literal
 
 from ftui.templates.render import Messages, TemplateRefused, render
@@ -23,7 +24,7 @@ def end_of_turn(tokenizer: Any) -> str:
     Raises TemplateRefused where the template changes or loses the answer.
     """
     text = render(tokenizer, [{"role": "user", "content": "?"}, {"role": "assistant", "content": _PROBE}])
-    before, found, tail = text.rpartition(_PROBE)
+    _, found, tail = text.rpartition(_PROBE)
     if not found:
         raise TemplateRefused("The template does not write what the assistant says.")
     places = [(tail.find(token), token) for token in _special(tokenizer) if token and token in tail]
@@ -47,7 +48,7 @@ def answer_spans(
     if learn == "last_answer":
         turns = turns[-1:]
     spans = [_span(tokenizer, text, messages, tools, place, end) for place in turns]
-    for before, after in zip(spans, spans[1:], strict=False):
+    for before, after in pairwise(spans):
         if before[1] > after[0]:
             raise TemplateRefused("Two answers overlap in the rendered text.")
     return text, spans
@@ -85,16 +86,16 @@ def _start(
         plain = head.rsplit("<think>", 1)[0]
         if plain != head and text.startswith(plain):
             return len(plain)
-        raise TemplateRefused(f"The template writes the turns before answer {place + 1} differently later on.")
+        raise TemplateRefused(
+            f"The template writes the turns before answer {place + 1} differently later on."
+        )
     found = text.find(said) if said else -1
     if found < 0:
         raise TemplateRefused("The first turn is the assistant's, and its text is not found.")
     return found
 
 
-def _limit(
-    tokenizer: Any, text: str, messages: Messages, tools: list[Any] | None, place: int
-) -> int | None:
+def _limit(tokenizer: Any, text: str, messages: Messages, tools: list[Any] | None, place: int) -> int | None:
     """Where the turn's text ends for certain: None where the template shortens turns that are not the last."""
     if place == len(messages) - 1:
         return len(text)

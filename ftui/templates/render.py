@@ -32,9 +32,7 @@ def check_template(tokenizer: Any) -> None:
         )
 
 
-def render(
-    tokenizer: Any, messages: Messages, tools: list[Any] | None = None, ask: bool = False
-) -> str:
+def render(tokenizer: Any, messages: Messages, tools: list[Any] | None = None, ask: bool = False) -> str:
     """The conversation as text. ask: end with the opening of an assistant's turn, as for generation.
 
     Raises TemplateRefused with the template's reason.

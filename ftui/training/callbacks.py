@@ -23,7 +23,7 @@ def peak_memory_gb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e9
 
 
-class FolderCallback(TrainerCallback):  # type: ignore[misc]
+class FolderCallback(TrainerCallback):
     """Writes progress, curves and events, and serves the stop file.
 
     The first process looks at the file and tells the others, so that all leave at the same step.

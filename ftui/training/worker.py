@@ -101,14 +101,9 @@ def _check_processes(settings: schema.Settings, machine: hardware.Hardware, stat
 
 def _fetch(reporter: Reporter, settings: schema.Settings, state: PartialState) -> Path:
     reporter.phase("fetch the model")
-
-    def told(done: int, total: int | None, _: str) -> None:
-        reporter.progress(done, total, "bytes")
-        reporter.check_stop()
-
     # The first process of a machine fetches, the others find what it brought.
     with state.local_main_process_first():
-        return fetch(settings.model.id, settings.model.revision, told)
+        return fetch(settings.model.id, settings.model.revision, reporter.fetching)
 
 
 def _prepare(
@@ -225,7 +220,10 @@ def _save(
         (partial / "training_args.bin").unlink(missing_ok=True)
         if not list(partial.glob("*.safetensors")):
             raise ModelError(
-                "not_saved", "The model was not saved", f"{partial} holds no weights.", "See the log of this run."
+                "not_saved",
+                "The model was not saved",
+                f"{partial} holds no weights.",
+                "See the log of this run.",
             )
         shutil.rmtree(folder, ignore_errors=True)
         partial.rename(folder)

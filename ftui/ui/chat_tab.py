@@ -39,7 +39,10 @@ def build() -> ChatTab:
         with gr.Column(scale=1, min_width=260):
             run = gr.Dropdown([], value=None, label=label("chat.run"), elem_id="chat-run")
             checkpoint = gr.Dropdown(
-                [(say("chat.result"), "")], value="", label=label("chat.checkpoint"), elem_id="chat-checkpoint"
+                [(say("chat.result"), "")],
+                value="",
+                label=label("chat.checkpoint"),
+                elem_id="chat-checkpoint",
             )
             with gr.Row(elem_classes="actions"):
                 load = gr.Button(label("chat.load"), variant="primary", min_width=100, elem_id="chat-load")
@@ -48,18 +51,32 @@ def build() -> ChatTab:
             with gr.Accordion(label("chat.sampling"), open=False):
                 system = gr.Textbox(label=label("chat.system"), lines=2)
                 max_tokens = gr.Slider(16, 2048, 200, step=8, label=label("chat.max_tokens"))
-                temperature = gr.Slider(0, 2, 0, step=0.05, label=label("chat.temperature"), info=label("chat.temperature.help"))
+                temperature = gr.Slider(
+                    0, 2, 0, step=0.05, label=label("chat.temperature"), info=label("chat.temperature.help")
+                )
                 top_p = gr.Slider(0.05, 1, 1, step=0.05, label=label("chat.top_p"))
                 seed = gr.Number(0, precision=0, label=label("chat.seed"))
         with gr.Column(scale=3, min_width=320):
             with gr.Row():
                 base = gr.Chatbot(
-                    label=label("chat.base"), height=380, min_width=280, elem_id="chat-base", buttons=["copy"],
-                    placeholder=say("chat.base.empty"), render_markdown=True, sanitize_html=True,
+                    label=label("chat.base"),
+                    height=380,
+                    min_width=280,
+                    elem_id="chat-base",
+                    buttons=["copy"],
+                    placeholder=say("chat.base.empty"),
+                    render_markdown=True,
+                    sanitize_html=True,
                 )
                 tuned = gr.Chatbot(
-                    label=label("chat.tuned"), height=380, min_width=280, elem_id="chat-tuned", buttons=["copy"],
-                    placeholder=say("chat.tuned.empty"), render_markdown=True, sanitize_html=True,
+                    label=label("chat.tuned"),
+                    height=380,
+                    min_width=280,
+                    elem_id="chat-tuned",
+                    buttons=["copy"],
+                    placeholder=say("chat.tuned.empty"),
+                    render_markdown=True,
+                    sanitize_html=True,
                 )
             questions = gr.Dataset(
                 components=[gr.Textbox(visible=False)],
@@ -77,24 +94,30 @@ def build() -> ChatTab:
                     max_lines=6,
                     elem_id="chat-box",
                 )
-                send = gr.Button(label("chat.send"), variant="primary", scale=1, min_width=90, elem_id="chat-send")
-                stop = gr.Button(label("chat.stop"), variant="stop", scale=1, min_width=90, elem_id="chat-stop")
+                send = gr.Button(
+                    label("chat.send"), variant="primary", scale=1, min_width=90, elem_id="chat-send"
+                )
+                stop = gr.Button(
+                    label("chat.stop"), variant="stop", scale=1, min_width=90, elem_id="chat-stop"
+                )
             with gr.Row(elem_classes="actions"):
-                again = gr.Button(label("chat.again"), size="sm", min_width=110)
-                clear = gr.Button(label("chat.clear"), size="sm", min_width=110)
+                again = gr.Button(label("chat.again"), size="sm", scale=0, min_width=110)
+                clear = gr.Button(label("chat.clear"), size="sm", scale=0, min_width=110)
             with gr.Accordion(label("chat.prompt"), open=False):
-                prompt = gr.Textbox(show_label=False, interactive=False, lines=6, container=False, elem_classes="log")
+                prompt = gr.Textbox(
+                    show_label=False, interactive=False, lines=6, container=False, elem_classes="log"
+                )
     which, sampling = [run, checkpoint], [system, max_tokens, temperature, top_p, seed]
-    model = {"concurrency_id": "model", "concurrency_limit": 1, "show_progress": "hidden"}
+    model: dict[str, Any] = {"concurrency_id": "model", "concurrency_limit": 1, "show_progress": "hidden"}
     load.click(told(load_model), which, status, **model)
     unload.click(told(unload_model), None, status, show_progress="hidden")
     run.change(told(of_run), run, [checkpoint, questions], show_progress="hidden")
     asked = [box, base, tuned, *which, *sampling]
     answered = [box, base, tuned, status, prompt]
     gr.on([send.click, box.submit], told(ask), asked, answered, **model)
-    questions.click(
-        told(lambda chosen: chosen[0]), questions, box, show_progress="hidden"
-    ).then(told(ask), asked, answered, **model)
+    questions.click(told(lambda chosen: chosen[0]), questions, box, show_progress="hidden").then(
+        told(ask), asked, answered, **model
+    )
     again.click(told(repeat), asked, answered, **model)
     stop.click(lambda: CHAT.stop(), None, None, queue=False)
     clear.click(lambda: ([], [], ""), None, [base, tuned, prompt], show_progress="hidden")
@@ -133,7 +156,12 @@ def loaded() -> str:
         return html.empty(say("chat.unloaded.title"), say("chat.unloaded"))
     return html.card(
         html.text(CHAT.loaded.name),
-        html.figures([(say("chat.memory"), words.gigabytes(CHAT.memory_gb)), (say("chat.took"), words.duration(CHAT.seconds))]),
+        html.figures(
+            [
+                (say("chat.memory"), words.gigabytes(CHAT.memory_gb)),
+                (say("chat.took"), words.duration(CHAT.seconds)),
+            ]
+        ),
     )
 
 

@@ -17,7 +17,8 @@ from ftui.data import Loaded, Options
 from ftui.errors import DataError, FtuiError, ModelError
 from ftui.files import file_name
 from ftui.jobs import control
-from ftui.models.find import STARTER, label as model_label
+from ftui.models.find import STARTER
+from ftui.models.find import label as model_label
 from ftui.ui import html, services
 from ftui.ui.handler import told
 from ftui.ui.say import label, say
@@ -35,14 +36,15 @@ class DataTab:
     found: gr.HTML
     rows: gr.Dataframe
     use: gr.Button
-    options: list[gr.components.Component]
-    refresh: list[gr.components.Component]
+    options: list[Any]
+    asked: list[Any]
+    refresh: list[Any]
 
 
-def build(model: gr.components.Component, max_length: gr.components.Component) -> DataTab:
+def build(model: Any, max_length: Any) -> DataTab:
     """Draw the tab. model, max_length: the Train form's controls, whose template and limit the preview uses."""
     numbers = gr.State([])
-    with gr.Row(equal_height=True):
+    with gr.Row(elem_classes="toolbar"):
         source = gr.Dropdown(
             sets(),
             value=schema.DataSettings().train,
@@ -65,11 +67,17 @@ def build(model: gr.components.Component, max_length: gr.components.Component) -
                     gr.Dropdown([], value=None, label=label(f"data.column.{name}"), allow_custom_value=True)
                     for name in COLUMNS
                 ]
-                system = gr.Textbox(label=label("field.data.system.title"), info=label("field.data.system.help"))
+                system = gr.Textbox(
+                    label=label("field.data.system.title"), info=label("field.data.system.help")
+                )
                 duplicates = gr.Checkbox(label=label("field.data.drop_duplicates.title"))
         with gr.Column(scale=3, min_width=420):
             which = gr.Radio(
-                [(label("data.all"), "all"), (label("data.kept"), "kept"), (label("data.dropped"), "dropped")],
+                [
+                    (label("data.all"), "all"),
+                    (label("data.kept"), "kept"),
+                    (label("data.dropped"), "dropped"),
+                ],
                 value="all",
                 show_label=False,
                 container=False,
@@ -89,19 +97,25 @@ def build(model: gr.components.Component, max_length: gr.components.Component) -
             )
             preview = gr.HTML(elem_id="data-preview", min_height=160)
             fetch = gr.Button(label("data.fetch"), visible=False, elem_id="data-fetch")
-    options = [kind, *columns, system, duplicates]
-    asked = [source, model, max_length, which, *options]
+    options: list[Any] = [kind, *columns, system, duplicates]
+    asked: list[Any] = [source, model, max_length, which, *options]
 
-    changed = gr.on(
-        [source.change, which.change, *(control.input for control in options), model.change, max_length.change],
+    drawn = [found, rows, numbers, preview, fetch, *columns]
+    gr.on(
+        [
+            source.change,
+            which.change,
+            *(control.input for control in options),
+            model.change,
+            max_length.change,
+        ],
         told(show),
         asked,
-        [found, rows, numbers, preview, fetch, *columns],
+        drawn,
         show_progress="hidden",
         trigger_mode="always_last",
         concurrency_limit=None,
     )
-    del changed
     rows.select(
         told(pick),
         [numbers, *asked],
@@ -111,7 +125,7 @@ def build(model: gr.components.Component, max_length: gr.components.Component) -
     )
     upload.upload(told(keep), upload, source)
     fetch.click(told(fetch_model), model, fetch)
-    return DataTab(source, found, rows, use, options, [found, rows, numbers, preview, fetch, *columns])
+    return DataTab(source, found, rows, use, options, asked, drawn)
 
 
 def sets() -> list[tuple[str, str]]:
@@ -133,7 +147,9 @@ def keep(uploaded: str) -> Any:
     target = workspace.data() / f"{file_name(origin.stem, 'data')}{''.join(origin.suffixes).lower()}"
     number = 2
     while target.exists() and target.read_bytes() != origin.read_bytes():
-        target = target.with_name(f"{file_name(origin.stem, 'data')}-{number}{''.join(origin.suffixes).lower()}")
+        target = target.with_name(
+            f"{file_name(origin.stem, 'data')}-{number}{''.join(origin.suffixes).lower()}"
+        )
         number += 1
     partial = target.with_name(f".{target.name}.part")
     shutil.copyfile(origin, partial)
@@ -141,9 +157,7 @@ def keep(uploaded: str) -> Any:
     return gr.update(choices=sets(), value=target.name)
 
 
-def show(
-    source: str, model: str, max_length: int, which: str, *options: Any
-) -> Iterator[tuple[Any, ...]]:
+def show(source: str, model: str, max_length: int, which: str, *options: Any) -> Iterator[tuple[Any, ...]]:
     """What was found, the rows and the first row as the model sees it: first what is quick, then the tokens."""
     skip = [gr.skip()] * len(COLUMNS)
     if not (source or "").strip():
@@ -176,7 +190,14 @@ def show(
     except ModelError as fault:
         hint = say("data.not_here", model=model_label(model))
         fetchable = fault.code == "not_here" and model == STARTER
-        yield gr.skip(), gr.skip(), gr.skip(), html.empty(fault.title, hint), gr.update(visible=fetchable), *skip
+        yield (
+            gr.skip(),
+            gr.skip(),
+            gr.skip(),
+            html.empty(fault.title, hint),
+            gr.update(visible=fetchable),
+            *skip,
+        )
         return
     except FtuiError as fault:
         yield gr.skip(), gr.skip(), gr.skip(), html.error(fault), gr.update(visible=False), *skip
@@ -236,12 +257,23 @@ def found_card(report: dict[str, Any], counted: dict[str, Any] | None) -> str:
     kept, cut = report["usable"], 0
     if counted:
         cut, kept = counted["train"]["truncated"], counted["train"]["kept"]
-        dropped += [{"row": item["row"], "reason": item["reason"], "message": item["message"]} for item in counted["dropped"]]
-    lost = max(report["rows"] - report["usable"], len(report["dropped"])) + (len(dropped) - len(report["dropped"]))
-    mapping = "".join(
-        f"<li><code>{html.text(column)}</code> → {html.text(name)}</li>" for name, column in report["mapping"].items()
+        dropped += [
+            {"row": item["row"], "reason": item["reason"], "message": item["message"]}
+            for item in counted["dropped"]
+        ]
+    lost = max(report["rows"] - report["usable"], len(report["dropped"])) + (
+        len(dropped) - len(report["dropped"])
     )
-    head = say("data.what", rows=words.count(report["rows"], "row"), schema=report["schema"], file=report["file_format"])
+    mapping = "".join(
+        f"<li><code>{html.text(column)}</code> → {html.text(name)}</li>"
+        for name, column in report["mapping"].items()
+    )
+    head = say(
+        "data.what",
+        rows=words.count(report["rows"], "row"),
+        schema=report["schema"],
+        file=report["file_format"],
+    )
     bar = html.parts([("kept", kept - cut, ""), ("cut", cut, ""), ("dropped", lost, "")])
     legend = (
         f'<div class="legend"><span class="kept"><i></i>{kept - cut:,} {html.text(say("data.kept"))}</span>'
@@ -263,7 +295,8 @@ def found_card(report: dict[str, Any], counted: dict[str, Any] | None) -> str:
         body += f"<ul class='muted'>{notes}</ul>"
     if dropped:
         body += html.table(
-            ["#", say("data.reason")], ((item["row"], item["message"]) for item in sorted(dropped, key=_by_row)[:50])
+            ["#", say("data.reason")],
+            ((item["row"], item["message"]) for item in sorted(dropped, key=_by_row)[:50]),
         )
     return html.card(html.text(say("data.found")), body)
 
@@ -274,7 +307,9 @@ def fetch_model(model: str) -> Any:
     return gr.update(visible=False)
 
 
-def settings_of(source: str, model: str, max_length: int, options: tuple[Any, ...] | list[Any]) -> schema.Settings:
+def settings_of(
+    source: str, model: str, max_length: int, options: tuple[Any, ...] | list[Any]
+) -> schema.Settings:
     """The settings that the tab's controls stand for."""
     kind, *rest = options
     picked, (system, duplicates) = rest[: len(COLUMNS)], rest[len(COLUMNS) :]
@@ -318,9 +353,7 @@ def _table(loaded: Loaded, which: str, counted: dict[str, Any] | None) -> list[l
             state = refused.get(row.number) or ("cut" if row.number in cut else "kept")
             rows.append([row.number, *_sides(row.value), "", _state(state)])
     if which != "kept":
-        rows += [
-            [item["row"], "", "", "–", _state(item["reason"])] for item in loaded.report.dropped[:SHOWN]
-        ]
+        rows += [[item["row"], "", "", "–", _state(item["reason"])] for item in loaded.report.dropped[:SHOWN]]
     if counted and which != "dropped":
         for shown in rows:
             length = counted["lengths"].get(str(shown[0]))
@@ -336,7 +369,10 @@ def _sides(value: dict[str, Any]) -> tuple[str, str]:
     """The question and the answer of a canonical row, as short texts."""
     if "text" in value:
         return "", value["text"][:300]
-    turns = value.get("messages") or [*value.get("prompt", []), *value.get("chosen", value.get("completion", []))]
+    turns = value.get("messages") or [
+        *value.get("prompt", []),
+        *value.get("chosen", value.get("completion", [])),
+    ]
     asked = next((turn["content"] for turn in turns if turn["role"] == "user"), "")
     answers = [turn for turn in turns if turn["role"] == "assistant"]
     said = (answers[-1].get("content") or str(answers[-1].get("tool_calls", ""))) if answers else ""

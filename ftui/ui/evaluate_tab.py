@@ -31,20 +31,28 @@ class EvaluateTab:
 def build() -> EvaluateTab:
     """Draw the tab."""
     job, seen = gr.State(""), gr.State(())
-    with gr.Row(equal_height=True):
+    with gr.Row(elem_classes="toolbar"):
         run = gr.Dropdown([], value=None, label=label("chat.run"), scale=3, elem_id="evaluate-run")
         data = gr.Textbox(label=label("evaluate.data"), placeholder=label("evaluate.data.own"), scale=3)
-        start = gr.Button(label("evaluate.start"), variant="primary", scale=1, min_width=130, elem_id="evaluate-start")
+        start = gr.Button(
+            label("evaluate.start"), variant="primary", scale=1, min_width=130, elem_id="evaluate-start"
+        )
     figures = gr.HTML(elem_id="evaluate-figures", min_height=140)
     which = gr.Radio(
-        [(label("evaluate.all"), "all"), (label("evaluate.better"), "better"), (label("evaluate.worse"), "worse")],
+        [
+            (label("evaluate.all"), "all"),
+            (label("evaluate.better"), "better"),
+            (label("evaluate.worse"), "worse"),
+        ],
         value="all",
         show_label=False,
         container=False,
         elem_id="evaluate-which",
     )
     rows = gr.Dataframe(
-        headers=[say(f"evaluate.{name}") for name in ("row", "question", "reference", "base", "tuned", "change")],
+        headers=[
+            say(f"evaluate.{name}") for name in ("row", "question", "reference", "base", "tuned", "change")
+        ],
         interactive=False,
         show_label=False,
         max_height=420,
@@ -54,7 +62,12 @@ def build() -> EvaluateTab:
         elem_id="evaluate-rows",
     )
     start.click(told(begin), [run, data], [job, seen], show_progress="hidden")
-    which.change(told(lambda *given: drawn(*given)), [job, gr.State(()), run, which], [seen, job, figures, rows], show_progress="hidden")
+    which.change(
+        told(lambda *given: drawn(*given)),
+        [job, gr.State(()), run, which],
+        [seen, job, figures, rows],
+        show_progress="hidden",
+    )
     return EvaluateTab(run, [job, seen, run, which], [seen, job, figures, rows])
 
 

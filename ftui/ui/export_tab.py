@@ -32,14 +32,16 @@ def build() -> ExportTab:
     """Draw the tab."""
     job, seen = gr.State(""), gr.State(())
     run = gr.Dropdown([], value=None, label=label("chat.run"), elem_id="export-run")
-    with gr.Row(equal_height=True):
-        with gr.Column(min_width=300), gr.Group():
-            gr.HTML(_about("export.merged"), padding=True)
+    with gr.Row():
+        with gr.Column(min_width=300, elem_classes="option"):
+            gr.HTML(_about("export.merged"))
             merge = gr.Button(label("export.merged.start"), variant="primary", elem_id="export-merged")
-        with gr.Column(min_width=300), gr.Group():
-            gr.HTML(_about("export.register"), padding=True)
+        with gr.Column(min_width=300, elem_classes="option"):
+            gr.HTML(_about("export.register"))
             with gr.Row():
-                name = gr.Textbox(label=label("export.name"), info=label("export.name.help"), elem_id="export-name")
+                name = gr.Textbox(
+                    label=label("export.name"), info=label("export.name.help"), elem_id="export-name"
+                )
                 alias = gr.Textbox("champion", label=label("export.alias"), info=label("export.alias.help"))
             registry = gr.Textbox(
                 label=label("export.registry"),
@@ -65,7 +67,9 @@ def begin_register(run: str | None, name: str, alias: str, registry: str) -> tup
     """Start the registration of a run."""
     job = _run(run)
     if not (name or "").strip():
-        raise JobError("no_name", say("export.no_name.title"), say("export.no_name"), say("export.no_name.fix"))
+        raise JobError(
+            "no_name", say("export.no_name.title"), say("export.no_name"), say("export.no_name.fix")
+        )
     values = {
         "run": job.id,
         "name": name.strip(),
@@ -86,7 +90,11 @@ def proposed(run: str | None) -> str:
 def drawn(job_id: str, seen: Any, run: str | None) -> list[Any]:
     """Progress of the job that runs, and what was made of the chosen run; nothing where nothing has changed."""
     job_id = job_id or job_card.newest(KINDS)
-    made = [job for job in folder.listed() if job.kind in KINDS and job.settings.get("run") == run] if run else []
+    made = (
+        [job for job in folder.listed() if job.kind in KINDS and job.settings.get("run") == run]
+        if run
+        else []
+    )
     stamp = (job_id, run, *job_card.stamp(job_id), *((job.id, job.state) for job in made))
     if tuple(tuple(part) if isinstance(part, list) else part for part in seen or ()) == stamp:
         return [gr.skip()] * 4
@@ -102,14 +110,16 @@ def _made(job: folder.Job) -> str:
         proof = result["proof"]
         path = Path(job.folder) / str(result["model"])
         body = (
-            f"<p>{html.text(words.gigabytes(result['size_gb']))} · {html.text(result['dtype'])} · <code>{html.text(path)}</code></p>"
+            f"<p>{html.text(words.gigabytes(result['size_gb']))} · {html.text(result['dtype'])} · "
+            f"<code>{html.text(path)}</code></p>"
             + html.figures(
                 [
                     (say("export.equal"), f"{proof['equal_answers']} / {proof['prompts']}"),
                     (say("export.difference"), words.figure(proof["largest_logit_difference"], 2)),
                 ]
             )
-            + f'<p class="muted">{html.text(say("export.use"))} <code>AutoModelForCausalLM.from_pretrained("{html.text(path)}")</code></p>'
+            + f'<p class="muted">{html.text(say("export.use"))} '
+            f"<code>AutoModelForCausalLM.from_pretrained('{html.text(path)}')</code></p>"
         )
         return html.card(html.text(say("export.made.merged", name=job.name, when=when)), body)
     serve = f"mlflow models serve -m {result['model_uri']} --no-conda"

@@ -16,7 +16,8 @@ from ftui import settings as schema
 from ftui.errors import SettingsError
 from ftui.ui.say import label
 
-Control = gr.components.Component
+# Gradio adds each control's events (`change`, `input`) when it runs, so its types do not know them.
+Control = Any
 
 
 @dataclass
@@ -135,8 +136,14 @@ def _optional(info: FieldInfo) -> bool:
 
 
 def _bounds(info: FieldInfo) -> tuple[float | None, float | None]:
-    low = next((mark.ge if isinstance(mark, Ge) else mark.gt for mark in info.metadata if isinstance(mark, Ge | Gt)), None)
-    high = next((mark.le if isinstance(mark, Le) else mark.lt for mark in info.metadata if isinstance(mark, Le | Lt)), None)
+    low = next(
+        (mark.ge if isinstance(mark, Ge) else mark.gt for mark in info.metadata if isinstance(mark, Ge | Gt)),
+        None,
+    )
+    high = next(
+        (mark.le if isinstance(mark, Le) else mark.lt for mark in info.metadata if isinstance(mark, Le | Lt)),
+        None,
+    )
     return low, high  # type: ignore[return-value]
 
 

@@ -45,6 +45,23 @@ def told(handler: Handler) -> Handler:
     return once  # type: ignore[return-value]
 
 
+def ticking(handler: Callable[..., list[Any]], outputs: int) -> Callable[..., list[Any]]:
+    """A handler of the clock: a fault is logged once and changes nothing, since a note a second helps nobody."""
+    logged: set[str] = set()
+
+    @functools.wraps(handler)
+    def tick(*given: Any) -> list[Any]:
+        try:
+            return handler(*given)
+        except Exception as fault:
+            if repr(fault) not in logged:
+                logged.add(repr(fault))
+                log.exception("a handler of the clock failed", exc_info=fault)
+            return [gr.skip()] * outputs
+
+    return tick
+
+
 def _note(fault: Exception) -> gr.Error:
     if not isinstance(fault, FtuiError):
         log.exception("a handler of the page failed", exc_info=fault)

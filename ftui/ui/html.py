@@ -69,7 +69,9 @@ def parts(shares: Iterable[tuple[str, float, str]]) -> str:
 
 def figures(items: Iterable[tuple[str, str]]) -> str:
     """Numbers with what they are: (label, value)."""
-    inner = "".join(f"<div><b>{text(value)}</b><span>{text(name)}</span></div>" for name, value in items if value)
+    inner = "".join(
+        f"<div><b>{text(value)}</b><span>{text(name)}</span></div>" for name, value in items if value
+    )
     return f'<div class="figures">{inner}</div>'
 
 

@@ -31,12 +31,14 @@ def drawn(job_id: str) -> str:
     title = f'<div class="run-head"><b>{html.text(job.name)}</b>{html.chip(state)}</div>'
     if state in ACTIVE:
         progress = status.get("progress") or {}
-        phase = phase_words(status['phase']) if status.get("phase") else say("run.starting")
+        phase = phase_words(status["phase"]) if status.get("phase") else say("run.starting")
         what = " · ".join(part for part in (phase, words.progress(progress)) if part)
         bar = html.bar(progress.get("done") or 0, progress.get("total"))
         return html.card("", f"{title}<p class='muted'>{html.text(what)}</p>{bar}")
     if state in ("failed", "lost"):
-        return html.error(JobError(state, say(f"run.{state}"), status.get("message", ""), status.get("fix", "")))
+        return html.error(
+            JobError(state, say(f"run.{state}"), status.get("message", ""), status.get("fix", ""))
+        )
     if state == "stopped":
         return html.card("", f"{title}<p>{html.text(status.get('message', ''))}</p>")
     return ""

@@ -7,9 +7,10 @@ from typing import Any
 import gradio as gr
 
 from ftui.jobs import control
-from ftui.models.find import STARTER, label as model_label
+from ftui.models.find import STARTER
+from ftui.models.find import label as model_label
 from ftui.ui import chat_tab, data_tab, evaluate_tab, export_tab, run_view, runs, runs_tab, strip, train_tab
-from ftui.ui.handler import told
+from ftui.ui.handler import ticking, told
 from ftui.ui.say import label, say
 
 TICK_S = 1.0
@@ -18,7 +19,9 @@ TICK_S = 1.0
 def build() -> gr.Blocks:
     """The whole page. What it shows is read from the workspace when a browser opens it, not now."""
     control.reconcile_all()
-    with gr.Blocks(title="ftui", analytics_enabled=False, delete_cache=(86400, 86400)) as page:
+    with gr.Blocks(
+        title="ftui", analytics_enabled=False, fill_width=True, delete_cache=(86400, 86400)
+    ) as page:
         run = gr.BrowserState("", storage_key="ftui-run", secret="ftui")
         gr.HTML(strip.head, elem_id="head")
         strip_seen = gr.State("")
@@ -42,7 +45,7 @@ def build() -> gr.Blocks:
         with data_place:
             data = data_tab.build(train.form.controls["model.id"], train.form.controls["data.max_length"])
         _link(tabs, run, train, listed, chat, evaluate, export, data)
-        _tick(page, run, train, listed, chat, evaluate, export, strip_seen, strip_row, strip_text)
+        _tick(page, run, train, listed, chat, evaluate, export, data, strip_seen, strip_row, strip_text)
         strip_stop.click(told(strip.stop), None, None, queue=False)
     return page
 
@@ -60,7 +63,14 @@ def _link(
     """What a press on one tab does on another."""
     quiet: dict[str, Any] = {"show_progress": "hidden"}
     form = train.form.controls
-    given = ["data.train", "data.validation", "data.schema_name", "data.mapping", "data.system", "data.drop_duplicates"]
+    given = [
+        "data.train",
+        "data.validation",
+        "data.schema_name",
+        "data.mapping",
+        "data.system",
+        "data.drop_duplicates",
+    ]
 
     def use(source: str, kind: str, *rest: Any) -> list[Any]:
         columns, (system, duplicates) = rest[: len(data_tab.COLUMNS)], rest[len(data_tab.COLUMNS) :]
@@ -86,10 +96,20 @@ def _link(
         **quiet,
     )
     train.view.chat.click(lambda chosen: (gr.Tabs(selected="chat"), chosen), run, [tabs, chat.run], **quiet)
-    train.view.export.click(lambda chosen: (gr.Tabs(selected="export"), chosen), run, [tabs, export.run], **quiet)
-    listed.chat.click(lambda chosen: (gr.Tabs(selected="chat"), chosen), listed.chosen, [tabs, chat.run], **quiet)
+    train.view.export.click(
+        lambda chosen: (gr.Tabs(selected="export"), chosen), run, [tabs, export.run], **quiet
+    )
+    listed.chat.click(
+        lambda chosen: (gr.Tabs(selected="chat"), chosen), listed.chosen, [tabs, chat.run], **quiet
+    )
     listed.open.click(
-        lambda chosen: (gr.Tabs(selected="train"), chosen, (), gr.update(visible=False), gr.update(visible=True)),
+        lambda chosen: (
+            gr.Tabs(selected="train"),
+            chosen,
+            (),
+            gr.update(visible=False),
+            gr.update(visible=True),
+        ),
         listed.chosen,
         [tabs, run, train.view.seen, train.setup, train.watched],
         **quiet,
@@ -112,6 +132,7 @@ def _tick(
     chat: chat_tab.ChatTab,
     evaluate: evaluate_tab.EvaluateTab,
     export: export_tab.ExportTab,
+    data: data_tab.DataTab,
     strip_seen: gr.State,
     strip_row: gr.Row,
     strip_text: gr.HTML,
@@ -120,15 +141,16 @@ def _tick(
     timer = gr.Timer(TICK_S)
     choices = gr.State(())
     ticked: dict[str, Any] = {"show_progress": "hidden", "concurrency_limit": None, "trigger_mode": "once"}
-    strip_outputs = [strip_seen, strip_row, strip_text]
     dropdowns = [choices, chat.run, evaluate.run, export.run]
-    dropdown_inputs = [choices, chat.run, evaluate.run, export.run]
-    timer.tick(told(strip.drawn), strip_seen, strip_outputs, **ticked)
-    timer.tick(told(run_view.drawn), [run, train.view.seen], train.view.outputs, **ticked)
-    timer.tick(told(runs_tab.drawn), listed.inputs, listed.outputs, **ticked)
-    timer.tick(told(runs_chosen), dropdown_inputs, dropdowns, **ticked)
-    timer.tick(told(evaluate_tab.drawn), evaluate.inputs, evaluate.outputs, **ticked)
-    timer.tick(told(export_tab.drawn), export.inputs, export.outputs, **ticked)
+    for handler, inputs, outputs in (
+        (strip.drawn, [strip_seen], [strip_seen, strip_row, strip_text]),
+        (run_view.drawn, [run, train.view.seen], train.view.outputs),
+        (runs_tab.drawn, listed.inputs, listed.outputs),
+        (runs_chosen, dropdowns, dropdowns),
+        (evaluate_tab.drawn, evaluate.inputs, evaluate.outputs),
+        (export_tab.drawn, export.inputs, export.outputs),
+    ):
+        timer.tick(ticking(handler, len(outputs)), inputs, outputs, **ticked)
 
     def opened(kept: str) -> tuple[Any, ...]:
         shown, active = train_tab.latest(kept)
@@ -136,6 +158,7 @@ def _tick(
 
     page.load(told(opened), run, [run, train.view.seen, train.setup, train.watched], show_progress="hidden")
     page.load(told(chat_tab.loaded), None, chat.status, show_progress="hidden")
+    page.load(told(data_tab.show), data.asked, data.refresh, show_progress="hidden")
     page.load(told(lambda: train.form.show(_quickstart())), None, train.form.inputs, show_progress="hidden")
 
 

@@ -25,7 +25,7 @@ SMALL = ("learning_rate", "grad_norm", "tokens_per_s", "memory_gb")
 class RunView:
     """The controls, and `outputs` in the order of `drawn`."""
 
-    run: gr.State
+    run: gr.BrowserState
     seen: gr.State
     outputs: list[Any]
     stop: gr.Button
@@ -35,13 +35,15 @@ class RunView:
     new: gr.Button
 
 
-def build(run: gr.State) -> RunView:
+def build(run: gr.BrowserState) -> RunView:
     """Draw the view. run: the id of the job that this visitor watches."""
     seen = gr.State(())
     head = gr.HTML(elem_id="run-head", min_height=120)
     with gr.Row(elem_classes="actions"):
         stop = gr.Button(label("run.stop"), variant="stop", visible=False, min_width=120, elem_id="run-stop")
-        chat = gr.Button(label("run.chat"), variant="primary", visible=False, min_width=120, elem_id="run-chat")
+        chat = gr.Button(
+            label("run.chat"), variant="primary", visible=False, min_width=120, elem_id="run-chat"
+        )
         export = gr.Button(label("run.export"), visible=False, min_width=120, elem_id="run-export")
         resume = gr.Button(label("run.resume"), visible=False, min_width=120, elem_id="run-resume")
         new = gr.Button(label("run.new"), min_width=120, elem_id="run-new")
@@ -75,7 +77,9 @@ def build(run: gr.State) -> RunView:
             for name in SMALL
         ]
     with gr.Accordion(label("run.log"), open=False, elem_id="run-log"):
-        log = gr.Textbox(show_label=False, lines=14, max_lines=14, interactive=False, elem_classes="log", container=False)
+        log = gr.Textbox(
+            show_label=False, lines=14, max_lines=14, interactive=False, elem_classes="log", container=False
+        )
         where = gr.HTML()
     outputs = [seen, head, stop, chat, export, resume, loss, *small, log, where]
     stop.click(told(ask_stop), run, head, show_progress="hidden")
@@ -125,7 +129,7 @@ def drawn(run: str, seen: Any) -> list[Any]:
 def head_of(job: Job, found: dict[str, Any], logged: list[dict[str, Any]]) -> str:
     """Name, state, bar, what it waits for, and the figures of now."""
     state, progress = found["state"], found["progress"] or {}
-    phase = phase_words(found['phase']) if found["phase"] and state in ACTIVE else ""
+    phase = phase_words(found["phase"]) if found["phase"] and state in ACTIVE else ""
     what = " · ".join(part for part in (phase, words.progress(progress) if state in ACTIVE else "") if part)
     title = (
         f'<div class="run-head"><h3>{html.text(found["name"])}</h3>{html.chip(state)}'

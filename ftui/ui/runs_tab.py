@@ -10,6 +10,7 @@ import gradio as gr
 import pandas as pd
 
 from ftui import files, words
+from ftui import settings as schema
 from ftui.errors import FtuiError
 from ftui.jobs import control, folder
 from ftui.jobs.folder import ACTIVE
@@ -54,7 +55,9 @@ def build() -> RunsTab:
     )
     detail = gr.HTML(elem_id="runs-detail", min_height=80)
     with gr.Row(elem_classes="actions"):
-        opened = gr.Button(label("runs.open"), variant="primary", visible=False, min_width=110, elem_id="runs-open")
+        opened = gr.Button(
+            label("runs.open"), variant="primary", visible=False, min_width=110, elem_id="runs-open"
+        )
         chat = gr.Button(label("run.chat"), visible=False, min_width=110, elem_id="runs-chat")
         stop = gr.Button(label("run.stop"), variant="stop", visible=False, min_width=110)
         resume = gr.Button(label("run.resume"), visible=False, min_width=110)
@@ -138,7 +141,9 @@ def _detail(run: str) -> tuple[Any, ...]:
     active, training = item["state"] in ACTIVE, item["kind"] == "train"
     usable = training and bool(item["checkpoints"] or item["result"].get("model"))
     shown = _settings(job) if training else _result(item["result"])
-    message = f"<p>{html.text(item['message'])} <b>{html.text(item['fix'])}</b></p>" if item["message"] else ""
+    message = (
+        f"<p>{html.text(item['message'])} <b>{html.text(item['fix'])}</b></p>" if item["message"] else ""
+    )
     body = (
         f'<div class="run-head"><h3>{html.text(item["name"])}</h3>{html.chip(item["state"])}</div>{message}'
         f'{shown}<p class="muted">{html.text(item["folder"])} · {words.size(files.folder_size(job.folder))}</p>'
@@ -155,8 +160,6 @@ def _detail(run: str) -> tuple[Any, ...]:
 
 def _settings(job: folder.Job) -> str:
     """The settings that differ from the defaults, as people want to see first."""
-    from ftui import settings as schema
-
     try:
         values = schema.flatten(schema.parse(job.settings))
     except FtuiError as fault:
@@ -171,7 +174,11 @@ def _settings(job: folder.Job) -> str:
 
 
 def _result(result: dict[str, Any]) -> str:
-    plain = [(name, value) for name, value in result.items() if isinstance(value, str | int | float) and name != "outcome"]
+    plain = [
+        (name, value)
+        for name, value in result.items()
+        if isinstance(value, str | int | float) and name != "outcome"
+    ]
     return html.table([say("runs.setting"), say("runs.value")], plain)
 
 

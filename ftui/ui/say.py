@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import gradio as gr
 import yaml
@@ -48,7 +49,7 @@ def translations() -> gr.I18n:
     return gr.I18n(**{language: words(language) for language in languages()})
 
 
-def label(key: str) -> gr.I18nData:
+def label(key: str) -> Any:
     """A text that stands on the page. A key that has no text is a fault of ours, found when the page is built."""
     if key not in words(DEFAULT):
         raise KeyError(f"no words for {key!r} in {_FOLDER / DEFAULT}.yaml")

@@ -81,7 +81,9 @@ def _load(path: str, stamp: str, key: str, carried: _Carried) -> Loaded:
 
 @lru_cache(maxsize=32)
 def _account(model: str, data: str, stamp: str) -> dict[str, Any]:
-    return PREVIEW.call("account", model=model, data=schema.DataSettings.model_validate_json(data).model_dump())
+    return PREVIEW.call(
+        "account", model=model, data=schema.DataSettings.model_validate_json(data).model_dump()
+    )
 
 
 def _stamp(name: str) -> str:

@@ -18,8 +18,8 @@ def head() -> str:
     """Name, machine, light or dark."""
     machine = hardware.detect().words()
     return (
-        f'<h1>ftui</h1><span class="machine">{html.text(machine)}</span><span class="grow"></span>'
-        f'<button class="mode" type="button">{html.text(say("head.mode"))}</button>'
+        f'<div class="head"><h1>ftui</h1><span class="machine">{html.text(machine)}</span><span class="grow"></span>'
+        f'<button class="mode" type="button">{html.text(say("head.mode"))}</button></div>'
     )
 
 
@@ -31,7 +31,7 @@ def drawn(seen: str) -> list[Any]:
     job, waiting = running[0], len(running) - 1
     status = job.status()
     progress = status.get("progress") or {}
-    phase = phase_words(status['phase']) if status.get("phase") else say("run.starting")
+    phase = phase_words(status["phase"]) if status.get("phase") else say("run.starting")
     parts = [phase, words.progress(progress)]
     if status.get("phase") == "train":
         loss = curves.latest(curves.points(job.folder), "loss")

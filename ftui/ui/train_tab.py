@@ -17,7 +17,8 @@ from ftui.checks.context import gather, located, require
 from ftui.errors import FtuiError
 from ftui.files import file_name
 from ftui.jobs import control, folder
-from ftui.models.find import STARTER, find, label as model_label
+from ftui.models.find import STARTER, find
+from ftui.models.find import label as model_label
 from ftui.ui import data_tab, html, run_view, services
 from ftui.ui.form import Form
 from ftui.ui.handler import told
@@ -41,13 +42,13 @@ class TrainTab:
     form: Form
     setup: gr.Column
     watched: gr.Column
-    run: gr.State
+    run: gr.BrowserState
     view: run_view.RunView
     start: gr.Button
     refresh: list[Any]
 
 
-def build(run: gr.State) -> TrainTab:
+def build(run: gr.BrowserState) -> TrainTab:
     """Draw the tab. run: the id of the job that this visitor watches."""
     form = Form()
     with gr.Column(visible=True) as setup:
@@ -91,7 +92,9 @@ def build(run: gr.State) -> TrainTab:
                     buttons=["copy", "download"],
                 )
                 load = gr.UploadButton(label("train.load"), file_types=[".yaml", ".yml"], min_width=120)
-            start = gr.Button(label("train.start"), variant="primary", scale=1, min_width=180, elem_id="train-start")
+            start = gr.Button(
+                label("train.start"), variant="primary", scale=1, min_width=180, elem_id="train-start"
+            )
     with gr.Column(visible=False) as watched:
         view = run_view.build(run)
     form.link()
@@ -108,10 +111,17 @@ def build(run: gr.State) -> TrainTab:
     preset.input(told(lambda name: form.show(presets.preset(name).settings())), preset, form.inputs)
     load.upload(told(lambda path: form.show(schema.load(Path(path)))), load, form.inputs)
     start.click(
-        told(partial(begin, form)), form.inputs, [run, view.seen, setup, watched], concurrency_limit=None, show_progress="minimal"
+        told(partial(begin, form)),
+        form.inputs,
+        [run, view.seen, setup, watched],
+        concurrency_limit=None,
+        show_progress="minimal",
     )
     view.new.click(
-        lambda: (gr.update(visible=True), gr.update(visible=False)), None, [setup, watched], show_progress="hidden"
+        lambda: (gr.update(visible=True), gr.update(visible=False)),
+        None,
+        [setup, watched],
+        show_progress="hidden",
     )
     return TrainTab(form, setup, watched, run, view, start, refresh)
 
@@ -225,7 +235,8 @@ def memory_card(context: Context) -> str:
     )
     head = say("train.memory.of", needed=words.gigabytes(chosen.total_gb), has=words.gigabytes(has))
     return html.card(
-        f"{title} · {html.text(head)}", f'{bar}<div class="legend">{legend}</div><p class="muted">{html.text(totals)}</p>'
+        f"{title} · {html.text(head)}",
+        f'{bar}<div class="legend">{legend}</div><p class="muted">{html.text(totals)}</p>',
     )
 
 
@@ -239,5 +250,3 @@ def latest(run: str) -> tuple[str, bool]:
 
 def _startable(context: Context) -> Any:
     return gr.update(interactive=not checks.blocking(checks.preflight(context)))
-
-

@@ -17,7 +17,7 @@ from ftui.jobs import control, curves, folder, kinds, process
 from ftui.jobs.folder import Job
 from tests.conftest import processes_of, wait_for
 
-WORKER = '''
+WORKER = """
 import sys, time
 from pathlib import Path
 from ftui.jobs import report
@@ -35,7 +35,7 @@ def work(reporter):
     return {{"message": "done", "step": {steps}}}
 
 sys.exit(report.run(work))
-'''
+"""
 
 
 @pytest.fixture
@@ -216,7 +216,10 @@ def test_a_status_that_is_being_replaced_is_never_half_read(tmp_path: Path) -> N
 
 def test_a_checkpoint_without_its_last_file_is_not_one(bare_home: Path) -> None:
     job = folder.create("train", "one", {})
-    for step, names in ((2, ["adapter_model.safetensors", "trainer_state.json"]), (4, ["adapter_model.safetensors"])):
+    for step, names in (
+        (2, ["adapter_model.safetensors", "trainer_state.json"]),
+        (4, ["adapter_model.safetensors"]),
+    ):
         where = job.folder / "checkpoints" / f"checkpoint-{step}"
         where.mkdir(parents=True)
         for name in names:

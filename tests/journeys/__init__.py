@@ -1,0 +1,1 @@
+"""Tests of whole journeys in a real browser."""
