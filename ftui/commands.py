@@ -162,7 +162,10 @@ def export(given: argparse.Namespace) -> Done:
 
 def register(given: argparse.Namespace) -> Done:
     """A run's result in MLflow's registry."""
+    from ftui.export.store import check_request
+
     run = folder.find(given.id)
+    check_request(given.name, given.alias, given.registry)
     values = {
         "run": run.id,
         "checkpoint": given.checkpoint,

@@ -8,6 +8,7 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ def write_text(path: Path, text: str) -> None:
             out.write(text)
             out.flush()
             os.fsync(out.fileno())
+        # Temporary files are made for their owner alone; this one is to be as any other the person makes.
+        os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)
     except BaseException:
         with suppress(FileNotFoundError):
@@ -113,6 +116,14 @@ def file_name(text: str, default: str = "run") -> str:
     """A short name that is safe in a path on every system: letters, digits, dot and dash."""
     name = re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.").lower()
     return name[:48].rstrip("-.") or default
+
+
+@cache
+def _umask() -> int:
+    """What new files may not be; the system tells it only by setting it, so it is asked once."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
 
 
 def _finite(value: Any) -> Any:

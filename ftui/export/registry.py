@@ -15,7 +15,7 @@ from typing import Any
 
 from ftui import settings as schema
 from ftui.errors import FtuiError
-from ftui.export import made, merged, names, store
+from ftui.export import made, merged, store
 from ftui.export.prompts import OWN, prompts
 from ftui.jobs import report
 from ftui.jobs.kinds import RegisterRequest
@@ -28,9 +28,7 @@ def work(reporter: report.Reporter) -> dict[str, Any]:
     """Do what the job asks for."""
     request = RegisterRequest.model_validate(reporter.job.settings)
     reporter.phase("look at the run")
-    wanted = store.store(request.registry)
-    names.check(request.name, request.alias, wanted.registry)
-    store.check_login(wanted)
+    wanted = store.check_request(request.name, request.alias, request.registry)
     what = merged.wanted(request.run, request.checkpoint)
     # Once as a folder, once staged by MLflow, once where the registry keeps it.
     merged.check_space(what, reporter.job.folder, copies=3)

@@ -12,6 +12,7 @@ from typing import Any
 
 from ftui import workspace
 from ftui.errors import AccessError, FtuiError, SettingsError
+from ftui.export import names
 from ftui.export.names import is_unity_catalog
 
 EXPERIMENT = "ftui-models"
@@ -54,6 +55,17 @@ def store(registry: str) -> Store:
     if is_unity_catalog(chosen):
         return Store("databricks" + chosen.removeprefix("databricks-uc"), chosen)
     return Store(registry or workspace.mlflow_uri(), chosen)
+
+
+def check_request(name: str, alias: str, registry: str) -> Store:
+    """The store of a registration, with all that can be said before it starts: address, names and login.
+
+    Raises SettingsError (secret_in_address, bad_name, bad_alias) or AccessError (no_login).
+    """
+    wanted = store(registry)
+    names.check(name, alias, wanted.registry)
+    check_login(wanted)
+    return wanted
 
 
 def check_login(wanted: Store) -> None:
@@ -103,11 +115,14 @@ def check_reachable(client: Any, wanted: Store) -> None:
         raise _not_reachable(wanted, error) from error
 
 
-def experiment(client: Any, wanted: Store) -> str:
-    """The id of the experiment of models; its files lie in the workspace where the store does."""
+def experiment(client: Any, wanted: Store, default: str = EXPERIMENT) -> str:
+    """The id of an experiment; its files lie in the workspace where the store does.
+
+    default: its name in the workspace's own store, and elsewhere unless MLFLOW_EXPERIMENT_NAME gives another.
+    """
     # In the workspace's own store an experiment of that name may keep its files in the folder of some run.
     named = "" if wanted.is_own else os.environ.get("MLFLOW_EXPERIMENT_NAME", "")
-    name = named or EXPERIMENT
+    name = named or default
     if wanted.tracking.startswith("databricks") and not name.startswith("/"):
         name = f"/Shared/{name}"
     found = client.get_experiment_by_name(name)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -37,11 +38,11 @@ class Job:
 
     def request(self) -> dict[str, Any]:
         """What `job.yaml` holds: schema_version, kind, name, settings."""
+        path = self.folder / "job.yaml"
         try:
-            value = yaml.safe_load((self.folder / "job.yaml").read_text("utf-8"))
-        except (OSError, yaml.YAMLError, UnicodeDecodeError):
-            value = None
-        return value if isinstance(value, dict) else {}
+            return _read_request(path, path.stat().st_mtime_ns)
+        except OSError:
+            return {}
 
     @property
     def kind(self) -> str:
@@ -122,6 +123,16 @@ class Job:
         except FileNotFoundError:
             return ""
         return text if size <= last else text.split("\n", 1)[-1]
+
+
+@lru_cache(maxsize=4096)
+def _read_request(path: Path, changed: int) -> dict[str, Any]:
+    """A request is written once and read each second, and YAML is slow to read."""
+    try:
+        value = yaml.safe_load(path.read_text("utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError):
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def complete(checkpoint: Path) -> bool:

@@ -54,6 +54,23 @@ def answer_spans(
     return text, spans
 
 
+def loss_mask(offsets: list[Span], spans: list[Span]) -> list[int]:
+    """Mark the tokens that begin inside one of the spans.
+
+    offsets: (T,) character ranges of the tokens; spans: half-open character ranges, sorted, not overlapping.
+    Returns (T,) of 0 and 1. A token that begins before a span and reaches into it is not marked: at
+    generation it is part of the prompt.
+    """
+    mask = [0] * len(offsets)
+    place = 0
+    for token, (start, _) in enumerate(offsets):
+        while place < len(spans) and start >= spans[place][1]:
+            place += 1
+        if place < len(spans) and start >= spans[place][0]:
+            mask[token] = 1
+    return mask
+
+
 def _span(
     tokenizer: Any, text: str, messages: Messages, tools: list[Any] | None, place: int, end: str
 ) -> Span:

@@ -10,7 +10,7 @@ from typing import Any
 from ftui.data import Row
 from ftui.errors import DataError
 from ftui.settings import DataSettings
-from ftui.templates.mask import Span, answer_spans, end_of_turn
+from ftui.templates.mask import Span, answer_spans, end_of_turn, loss_mask
 from ftui.templates.render import check_template, fitted
 
 IGNORED = -100
@@ -161,23 +161,6 @@ def _keep(
     if len(ids) > limit:
         done.truncated.append(number)
     done.rows.append(Tokenised(number, text, ids[:limit], learned, offsets[:limit], len(ids)))
-
-
-def loss_mask(offsets: list[Span], spans: list[Span]) -> list[int]:
-    """Mark the tokens that begin inside one of the spans.
-
-    offsets: (T,) character ranges of the tokens; spans: half-open character ranges, sorted, not overlapping.
-    Returns (T,) of 0 and 1. A token that begins before a span and reaches into it is not marked: at
-    generation it is part of the prompt.
-    """
-    mask = [0] * len(offsets)
-    place = 0
-    for token, (start, _) in enumerate(offsets):
-        while place < len(spans) and start >= spans[place][1]:
-            place += 1
-        if place < len(spans) and start >= spans[place][0]:
-            mask[token] = 1
-    return mask
 
 
 def _adds_bos(tokenizer: Any) -> bool:

@@ -16,6 +16,7 @@ from trl import SFTConfig, SFTTrainer
 from ftui import hardware, workspace
 from ftui import settings as schema
 from ftui.errors import DataError, JobError, ModelError, SettingsError
+from ftui.export.store import experiment, store
 from ftui.jobs.report import Reporter
 from ftui.models.card import read_card
 from ftui.models.fetch import fetch
@@ -157,8 +158,7 @@ def _trainer(
     callback: FolderCallback,
 ) -> SFTTrainer:
     if settings.tracking.mlflow:
-        os.environ.setdefault("MLFLOW_TRACKING_URI", workspace.mlflow_uri())
-        os.environ.setdefault("MLFLOW_EXPERIMENT_NAME", settings.tracking.experiment)
+        _track(settings.tracking.experiment)
     fields = sft_arguments(settings, machine, reporter.job.folder, bool(held_rows.rows))
     try:
         arguments = SFTConfig(**fields)
@@ -180,6 +180,17 @@ def _trainer(
             f"It says: {str(refusal).strip().splitlines()[0][:400]}",
             "Change the settings it names.",
         ) from refusal
+
+
+def _track(name: str) -> None:
+    """Name the place and the experiment to transformers' MLflow callback; its files stay in the workspace."""
+    from mlflow import MlflowClient
+
+    wanted = store("")
+    os.environ["MLFLOW_TRACKING_URI"] = wanted.tracking
+    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+    client = MlflowClient(wanted.tracking)
+    os.environ["MLFLOW_EXPERIMENT_NAME"] = client.get_experiment(experiment(client, wanted, name)).name
 
 
 def _no_such_layers(settings: schema.Settings, model: Any) -> SettingsError:

@@ -8,29 +8,27 @@ from typing import Any
 import gradio as gr
 import pandas as pd
 
-from ftui import words
+from ftui import words, workspace
 from ftui.errors import JobError
 from ftui.jobs import control, folder
 from ftui.jobs.folder import Job
 from ftui.ui import html, job_card, services
+from ftui.ui.clock import Area
 from ftui.ui.handler import told
 from ftui.ui.say import label, say
-
-KINDS = ("evaluate",)
 
 
 @dataclass
 class EvaluateTab:
-    """The controls that the page links to others; `outputs` in the order of `drawn`."""
+    """The control that the page links to others, and the area that follows the folders."""
 
     run: gr.Dropdown
-    inputs: list[Any]
-    outputs: list[Any]
+    area: Area
 
 
 def build() -> EvaluateTab:
     """Draw the tab."""
-    job, seen = gr.State(""), gr.State(())
+    job = gr.State("")
     with gr.Row(elem_classes="toolbar"):
         run = gr.Dropdown([], value=None, label=label("chat.run"), scale=3, elem_id="evaluate-run")
         data = gr.Textbox(label=label("evaluate.data"), placeholder=label("evaluate.data.own"), scale=3)
@@ -61,44 +59,45 @@ def build() -> EvaluateTab:
         column_widths=["64px", "32%", "32%", "90px", "90px", "100px"],
         elem_id="evaluate-rows",
     )
-    start.click(told(begin), [run, data], [job, seen], show_progress="hidden")
-    which.change(
-        told(lambda *given: drawn(*given)),
-        [job, gr.State(()), run, which],
-        [seen, job, figures, rows],
-        show_progress="hidden",
-    )
-    return EvaluateTab(run, [job, seen, run, which], [seen, job, figures, rows])
+    start.click(told(begin), [run, data], job, show_progress="hidden")
+    inputs, outputs = [job, run, which], [figures, rows]
+    which.change(told(drawn), inputs, outputs, show_progress="hidden")
+    return EvaluateTab(run, Area(stamp, drawn, inputs, outputs))
 
 
-def begin(run: str | None, data: str) -> tuple[str, tuple[()]]:
+def begin(run: str | None, data: str) -> str:
     """Start the evaluation of a run."""
     if not run:
         raise JobError("no_run", say("chat.none.title"), say("chat.none"), say("chat.none.fix"))
     source = folder.find(run)
     values = {"run": run, "data": services.readable(data.strip()) if data and data.strip() else ""}
-    return control.start("evaluate", source.name, values).id, ()
+    return control.start("evaluate", source.name, values).id
 
 
-def drawn(job_id: str, seen: Any, run: str | None, which: str) -> list[Any]:
-    """The evaluation that runs, else the chosen run's newest one; nothing where nothing has changed."""
-    shown = job_id if job_id and folder_is(job_id, run) else _of(run)
-    stamp = (shown, run, which, *job_card.stamp(shown))
-    if tuple(seen or ()) == stamp:
-        return [gr.skip()] * 4
+def stamp(job_id: str, run: str | None, which: str) -> str:
+    """What changes when another evaluation is shown, or the shown one goes on."""
+    return f"{run} {job_card.stamp(_shown(job_id, run))}"
+
+
+def drawn(job_id: str, run: str | None, which: str) -> list[Any]:
+    """Updates of figures and rows: the evaluation just started, else the chosen run's newest one."""
+    shown = _shown(job_id, run)
     if not shown:
-        return [stamp, "", html.empty(say("evaluate.empty.title"), say("evaluate.empty")), _frame([], which)]
+        return [html.empty(say("evaluate.empty.title"), say("evaluate.empty")), _frame([], which)]
     running = job_card.drawn(shown)
     if running:
-        return [stamp, shown, running, _frame([], which)]
+        return [running, _frame([], which)]
     result = folder.find(shown).result()
-    return [stamp, shown, figures_of(result), _frame(result.get("per_row", []), which)]
+    return [figures_of(result), _frame(result.get("per_row", []), which)]
 
 
-def folder_is(job_id: str, run: str | None) -> bool:
-    """Whether an evaluation measured this run."""
-    job = Job(folder.workspace.jobs() / job_id)
-    return job.folder.is_dir() and job.settings.get("run") == run
+def _shown(job_id: str, run: str | None) -> str:
+    """The id of the evaluation to show; empty where the run has none."""
+    if not run:
+        return ""
+    if job_id and Job(workspace.jobs() / job_id).settings.get("run") == run:
+        return job_id
+    return next((job.id for job in folder.listed("evaluate") if job.settings.get("run") == run), "")
 
 
 def figures_of(result: dict[str, Any]) -> str:
@@ -124,11 +123,6 @@ def figures_of(result: dict[str, Any]) -> str:
     )
     title = say("evaluate.title", rows=words.count(result["rows"], "row"), tokens=f"{result['tokens']:,}")
     return html.card(html.text(title), body)
-
-
-def _of(run: str | None) -> str:
-    found = (job.id for job in folder.listed("evaluate") if job.settings.get("run") == run)
-    return next(found, "") if run else ""
 
 
 def _frame(per_row: list[dict[str, Any]], which: str) -> pd.DataFrame:

@@ -10,9 +10,11 @@ import gradio as gr
 
 from ftui import words, workspace
 from ftui.errors import FtuiError, JobError
+from ftui.export.store import check_request
 from ftui.files import file_name
 from ftui.jobs import control, folder
 from ftui.ui import html, job_card
+from ftui.ui.clock import Area
 from ftui.ui.handler import told
 from ftui.ui.say import label, say
 
@@ -21,16 +23,15 @@ KINDS = ("export", "register")
 
 @dataclass
 class ExportTab:
-    """The controls that the page links to others; `outputs` in the order of `drawn`."""
+    """The control that the page links to others, and the area that follows the folders."""
 
     run: gr.Dropdown
-    inputs: list[Any]
-    outputs: list[Any]
+    area: Area
 
 
 def build() -> ExportTab:
     """Draw the tab."""
-    job, seen = gr.State(""), gr.State(())
+    job = gr.State("")
     run = gr.Dropdown([], value=None, label=label("chat.run"), elem_id="export-run")
     with gr.Row():
         with gr.Column(min_width=300, elem_classes="option"):
@@ -51,19 +52,19 @@ def build() -> ExportTab:
             register = gr.Button(label("export.register.start"), elem_id="export-register")
     progress = gr.HTML(elem_id="export-progress", min_height=24)
     done = gr.HTML(elem_id="export-done", min_height=80)
-    merge.click(told(begin_merge), run, [job, seen], show_progress="hidden")
-    register.click(told(begin_register), [run, name, alias, registry], [job, seen], show_progress="hidden")
+    merge.click(told(begin_merge), run, job, show_progress="hidden")
+    register.click(told(begin_register), [run, name, alias, registry], job, show_progress="hidden")
     run.change(told(proposed), run, name, show_progress="hidden")
-    return ExportTab(run, [job, seen, run], [seen, job, progress, done])
+    return ExportTab(run, Area(stamp, drawn, [job, run], [progress, done]))
 
 
-def begin_merge(run: str | None) -> tuple[str, tuple[()]]:
+def begin_merge(run: str | None) -> str:
     """Start the export of a run as a model folder."""
     job = _run(run)
-    return control.start("export", job.name, {"run": job.id, "to": "merged"}).id, ()
+    return control.start("export", job.name, {"run": job.id, "to": "merged"}).id
 
 
-def begin_register(run: str | None, name: str, alias: str, registry: str) -> tuple[str, tuple[()]]:
+def begin_register(run: str | None, name: str, alias: str, registry: str) -> str:
     """Start the registration of a run."""
     job = _run(run)
     if not (name or "").strip():
@@ -76,7 +77,8 @@ def begin_register(run: str | None, name: str, alias: str, registry: str) -> tup
         "alias": (alias or "").strip() or "champion",
         "registry": (registry or "").strip(),
     }
-    return control.start("register", values["name"], values).id, ()
+    check_request(values["name"], values["alias"], values["registry"])
+    return control.start("register", values["name"], values).id
 
 
 def proposed(run: str | None) -> str:
@@ -87,21 +89,27 @@ def proposed(run: str | None) -> str:
         return ""
 
 
-def drawn(job_id: str, seen: Any, run: str | None) -> list[Any]:
-    """Progress of the job that runs, and what was made of the chosen run; nothing where nothing has changed."""
-    job_id = job_id or job_card.newest(KINDS)
-    made = (
+def stamp(job_id: str, run: str | None) -> str:
+    """What changes when a job goes on, or something was made of the chosen run."""
+    shown = job_id or job_card.newest(KINDS)
+    return f"{run} {job_card.stamp(shown)} {[(job.id, job.state) for job in _of(run)]}"
+
+
+def drawn(job_id: str, run: str | None) -> list[Any]:
+    """Updates of progress and of what was made of the chosen run, newest first."""
+    shown = job_id or job_card.newest(KINDS)
+    progress = job_card.drawn(shown) if shown else ""
+    cards = [_made(job) for job in _of(run) if job.state == "finished"]
+    empty = html.empty(say("export.empty.title"), say("export.empty")) if not progress else ""
+    return [progress, "".join(cards) or empty]
+
+
+def _of(run: str | None) -> list[folder.Job]:
+    return (
         [job for job in folder.listed() if job.kind in KINDS and job.settings.get("run") == run]
         if run
         else []
     )
-    stamp = (job_id, run, *job_card.stamp(job_id), *((job.id, job.state) for job in made))
-    if tuple(tuple(part) if isinstance(part, list) else part for part in seen or ()) == stamp:
-        return [gr.skip()] * 4
-    progress = job_card.drawn(job_id) if job_id else ""
-    cards = [card for job in made if job.state == "finished" and (card := _made(job))]
-    empty = html.empty(say("export.empty.title"), say("export.empty")) if not progress else ""
-    return [stamp, job_id, progress, "".join(cards) or empty]
 
 
 def _made(job: folder.Job) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ftui import words
+from ftui import words, workspace
 from ftui.errors import FtuiError, JobError
 from ftui.jobs import control, folder
 from ftui.jobs.folder import ACTIVE
@@ -11,14 +11,11 @@ from ftui.ui.say import phase as phase_words
 from ftui.ui.say import say
 
 
-def stamp(job_id: str) -> tuple[object, ...]:
+def stamp(job_id: str) -> str:
     """What changes when there is something new to show."""
     if not job_id:
-        return ()
-    try:
-        return (job_id, *plots.stamp(folder.find(job_id).folder))
-    except FtuiError:
-        return (job_id, "gone")
+        return ""
+    return f"{job_id} {plots.stamp(workspace.jobs() / job_id, 'status.json', 'result.json')}"
 
 
 def drawn(job_id: str) -> str:

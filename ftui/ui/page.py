@@ -9,11 +9,20 @@ import gradio as gr
 from ftui.jobs import control
 from ftui.models.find import STARTER
 from ftui.models.find import label as model_label
-from ftui.ui import chat_tab, data_tab, evaluate_tab, export_tab, run_view, runs, runs_tab, strip, train_tab
-from ftui.ui.handler import ticking, told
+from ftui.ui import (
+    chat_tab,
+    clock,
+    data_tab,
+    evaluate_tab,
+    export_tab,
+    runs,
+    runs_tab,
+    strip,
+    train_tab,
+)
+from ftui.ui.clock import Area
+from ftui.ui.handler import told
 from ftui.ui.say import label, say
-
-TICK_S = 1.0
 
 
 def build() -> gr.Blocks:
@@ -24,7 +33,6 @@ def build() -> gr.Blocks:
     ) as page:
         run = gr.BrowserState("", storage_key="ftui-run", secret="ftui")
         gr.HTML(strip.head, elem_id="head")
-        strip_seen = gr.State("")
         with gr.Row(visible=False, elem_id="strip-row") as strip_row:
             strip_text = gr.HTML()
             strip_stop = gr.Button(label("run.stop"), size="sm", scale=0, min_width=90, elem_id="strip-stop")
@@ -45,7 +53,7 @@ def build() -> gr.Blocks:
         with data_place:
             data = data_tab.build(train.form.controls["model.id"], train.form.controls["data.max_length"])
         _link(tabs, run, train, listed, chat, evaluate, export, data)
-        _tick(page, run, train, listed, chat, evaluate, export, data, strip_seen, strip_row, strip_text)
+        _tick(page, run, train, listed, chat, evaluate, export, data, strip_row, strip_text)
         strip_stop.click(told(strip.stop), None, None, queue=False)
     return page
 
@@ -111,7 +119,7 @@ def _link(
             gr.update(visible=True),
         ),
         listed.chosen,
-        [tabs, run, train.view.seen, train.setup, train.watched],
+        [tabs, run, train.setup, train.watched],
         **quiet,
     )
 
@@ -133,50 +141,44 @@ def _tick(
     evaluate: evaluate_tab.EvaluateTab,
     export: export_tab.ExportTab,
     data: data_tab.DataTab,
-    strip_seen: gr.State,
     strip_row: gr.Row,
     strip_text: gr.HTML,
 ) -> None:
     """A clock that looks at the folders; each handler sends only what has changed."""
-    timer = gr.Timer(TICK_S)
-    choices = gr.State(())
-    ticked: dict[str, Any] = {"show_progress": "hidden", "concurrency_limit": None, "trigger_mode": "once"}
-    dropdowns = [choices, chat.run, evaluate.run, export.run]
-    for handler, inputs, outputs in (
-        (strip.drawn, [strip_seen], [strip_seen, strip_row, strip_text]),
-        (run_view.drawn, [run, train.view.seen], train.view.outputs),
-        (runs_tab.drawn, listed.inputs, listed.outputs),
-        (runs_chosen, dropdowns, dropdowns),
-        (evaluate_tab.drawn, evaluate.inputs, evaluate.outputs),
-        (export_tab.drawn, export.inputs, export.outputs),
-    ):
-        timer.tick(ticking(handler, len(outputs)), inputs, outputs, **ticked)
+    dropdowns = [chat.run, evaluate.run, export.run]
+    clock.start(
+        [
+            Area(strip.stamp, strip.drawn, [], [strip_row, strip_text]),
+            *train.view.areas,
+            listed.area,
+            Area(lambda *_: repr(runs.choices()), runs_chosen, dropdowns, dropdowns),
+            evaluate.area,
+            export.area,
+        ]
+    )
 
     def opened(kept: str) -> tuple[Any, ...]:
         shown, active = train_tab.latest(kept)
-        return shown, (), gr.update(visible=not active), gr.update(visible=active)
+        return shown, gr.update(visible=not active), gr.update(visible=active)
 
-    page.load(told(opened), run, [run, train.view.seen, train.setup, train.watched], show_progress="hidden")
+    page.load(told(opened), run, [run, train.setup, train.watched], show_progress="hidden")
     page.load(told(chat_tab.loaded), None, chat.status, show_progress="hidden")
     page.load(told(data_tab.show), data.asked, data.refresh, show_progress="hidden")
     page.load(told(lambda: train.form.show(_quickstart())), None, train.form.inputs, show_progress="hidden")
 
 
-def runs_chosen(seen: Any, *chosen: str | None) -> list[Any]:
+def runs_chosen(*chosen: str | None) -> list[Any]:
     """New choices for the drop-downs of runs; the newest is chosen where none was."""
     found = runs.choices()
-    stamp = repr(found)
-    if seen == stamp:
-        return [gr.skip()] * (1 + len(chosen))
     ids = [run for _, run in found]
     newest = ids[0] if ids else None
     starter = [(say("chat.plain", name=model_label(STARTER)), STARTER)]
-    updates = []
+    updates: list[Any] = []
     for place, value in enumerate(chosen):
         extra = starter if place == 0 else []
         kept = value if value in [*ids, *(name for _, name in extra)] else newest
         updates.append(gr.update(choices=found + extra, value=kept or (STARTER if place == 0 else None)))
-    return [stamp, *updates]
+    return updates
 
 
 def _quickstart() -> Any:

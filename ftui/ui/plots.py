@@ -30,13 +30,13 @@ def small_frame(logged: list[dict[str, Any]], name: str) -> pd.DataFrame:
     return pd.DataFrame(curves.thinned(curves.series(logged, name), SMALL_POINTS), columns=["step", "value"])
 
 
-def stamp(folder: Path) -> tuple[int, ...]:
-    """What changes when a run has something new to show: sizes of its growing files and its status' time."""
+def stamp(folder: Path, *names: str) -> str:
+    """What changes when one of a job's files does: their sizes and times."""
     found = []
-    for name in ("metrics.jsonl", "output.log", "events.jsonl", "status.json", "result.json"):
+    for name in names:
         try:
             state = (folder / name).stat()
-            found += [state.st_size, state.st_mtime_ns]
+            found.append(f"{state.st_size}-{state.st_mtime_ns}")
         except FileNotFoundError:
-            found += [0, 0]
-    return tuple(found)
+            found.append("none")
+    return " ".join(found)

@@ -7,12 +7,13 @@ from typing import Any
 
 import gradio as gr
 
-from ftui import files, words
+from ftui import files, words, workspace
 from ftui.errors import FtuiError, JobError
 from ftui.jobs import control, curves, folder
 from ftui.jobs.folder import ACTIVE, Job
 from ftui.jobs.summary import summary
 from ftui.ui import html, plots
+from ftui.ui.clock import Area
 from ftui.ui.handler import told
 from ftui.ui.say import label, say
 from ftui.ui.say import phase as phase_words
@@ -23,11 +24,9 @@ SMALL = ("learning_rate", "grad_norm", "tokens_per_s", "memory_gb")
 
 @dataclass
 class RunView:
-    """The controls, and `outputs` in the order of `drawn`."""
+    """The controls, and the two areas that follow the run's folder."""
 
-    run: gr.BrowserState
-    seen: gr.State
-    outputs: list[Any]
+    areas: list[Area]
     stop: gr.Button
     resume: gr.Button
     chat: gr.Button
@@ -37,7 +36,6 @@ class RunView:
 
 def build(run: gr.BrowserState) -> RunView:
     """Draw the view. run: the id of the job that this visitor watches."""
-    seen = gr.State(())
     head = gr.HTML(elem_id="run-head", min_height=120)
     with gr.Row(elem_classes="actions"):
         stop = gr.Button(label("run.stop"), variant="stop", visible=False, min_width=120, elem_id="run-stop")
@@ -81,49 +79,56 @@ def build(run: gr.BrowserState) -> RunView:
             show_label=False, lines=14, max_lines=14, interactive=False, elem_classes="log", container=False
         )
         where = gr.HTML()
-    outputs = [seen, head, stop, chat, export, resume, loss, *small, log, where]
+    areas = [
+        Area(head_stamp, drawn, [run], [head, stop, chat, export, resume, log, where]),
+        Area(curve_stamp, drawn_curves, [run], [loss, *small]),
+    ]
     stop.click(told(ask_stop), run, head, show_progress="hidden")
     resume.click(told(ask_resume), run, head, show_progress="hidden")
-    return RunView(run, seen, outputs, stop, resume, chat, export, new)
+    return RunView(areas, stop, resume, chat, export, new)
 
 
-def drawn(run: str, seen: Any) -> list[Any]:
-    """Updates of all outputs; nothing is sent where the folder has not changed since."""
-    nothing = [gr.skip()] * (7 + len(SMALL) + 2)
+def head_stamp(run: str) -> str:
+    """What changes when the head or the log does."""
     if not run:
-        return nothing
+        return ""
+    place = workspace.jobs() / run
+    files_of_head = ("status.json", "result.json", "metrics.jsonl", "output.log", "data-report.json")
+    return f"{run} {plots.stamp(place, *files_of_head)}"
+
+
+def curve_stamp(run: str) -> str:
+    """What changes when the curves do."""
+    return f"{run} {plots.stamp(workspace.jobs() / run, 'metrics.jsonl')}" if run else ""
+
+
+def drawn(run: str) -> list[Any]:
+    """Updates of head, buttons, log and folder."""
+    if not run:
+        return [gr.skip()] * 7
     try:
         job = folder.find(run)
     except FtuiError as missing:
-        if seen == ("gone",):
-            return nothing
-        hidden = [gr.update(visible=False)] * 4
-        return [("gone",), html.error(missing), *hidden, *[gr.skip()] * (1 + len(SMALL) + 2)]
-    stamp = (run, *plots.stamp(job.folder))
-    # After a round trip through the browser's session a tuple can have become a list.
-    before = tuple(seen or ())
-    control.reconcile(job)
-    if before == stamp:
-        return nothing
+        return [html.error(missing), *[gr.update(visible=False)] * 4, "", ""]
     found = summary(job)
     logged = curves.points(job.folder)
     active = found["state"] in ACTIVE
     usable = bool(found["result"].get("model") or found["checkpoints"])
-    metrics_changed = before[:3] != stamp[:3]
-    charts: list[Any] = [gr.skip()] * (1 + len(SMALL))
-    if metrics_changed:
-        charts = [plots.loss_frame(logged), *(plots.small_frame(logged, name) for name in SMALL)]
     return [
-        stamp,
         head_of(job, found, logged),
         gr.update(visible=active and found["state"] != "stopping"),
         gr.update(visible=usable and not active),
         gr.update(visible=usable and not active),
         gr.update(visible=found["state"] in ("stopped", "failed", "lost")),
-        *charts,
         job.log(20_000),
         f'<p class="muted">{html.text(job.folder)}</p>',
     ]
+
+
+def drawn_curves(run: str) -> list[Any]:
+    """Updates of all charts."""
+    logged = curves.points(workspace.jobs() / run) if run else []
+    return [plots.loss_frame(logged), *(plots.small_frame(logged, name) for name in SMALL)]
 
 
 def head_of(job: Job, found: dict[str, Any], logged: list[dict[str, Any]]) -> str:

@@ -17,6 +17,7 @@ from ftui.jobs.folder import ACTIVE
 from ftui.jobs.summary import summary
 from ftui.models.find import label as model_label
 from ftui.ui import html
+from ftui.ui.clock import Area
 from ftui.ui.handler import told
 from ftui.ui.say import label, say
 
@@ -25,18 +26,17 @@ HEADS = ("name", "state", "kind", "model", "method", "curve", "loss", "best", "t
 
 @dataclass
 class RunsTab:
-    """The controls that the page links to others; `outputs` in the order of `drawn`."""
+    """The controls that the page links to others, and the area that follows the folders."""
 
     chosen: gr.State
     open: gr.Button
     chat: gr.Button
-    outputs: list[Any]
-    inputs: list[Any]
+    area: Area
 
 
 def build() -> RunsTab:
     """Draw the tab."""
-    chosen, ids, seen = gr.State(""), gr.State([]), gr.State(())
+    chosen, ids = gr.State(""), gr.State([])
     kind = gr.Radio(
         [(label("runs.train"), "train"), (label("runs.all"), "all")],
         value="train",
@@ -67,8 +67,7 @@ def build() -> RunsTab:
         yes = gr.Button(label("runs.remove.yes"), variant="stop", min_width=110, elem_id="runs-remove-yes")
         no = gr.Button(label("cancel"), min_width=110)
     buttons = [opened, chat, stop, resume, remove]
-    outputs = [seen, table, ids, detail, *buttons]
-    inputs = [seen, kind, chosen]
+    outputs = [table, ids, detail, *buttons]
 
     def pick(listed: list[str], event: gr.SelectData) -> tuple[Any, ...]:
         place = event.index[0] if isinstance(event.index, list | tuple) else event.index
@@ -76,32 +75,32 @@ def build() -> RunsTab:
         return run, *_detail(run)
 
     table.select(told(pick), ids, [chosen, detail, *buttons], show_progress="hidden")
-    kind.change(told(lambda *given: drawn((), *given)), [kind, chosen], outputs, show_progress="hidden")
+    kind.change(told(drawn), [kind, chosen], outputs, show_progress="hidden")
     stop.click(told(lambda run: control.stop(folder.find(run))), chosen, None)
     resume.click(told(lambda run: control.resume(folder.find(run)) and None), chosen, None)
     remove.click(told(_question), chosen, [question, sure], show_progress="hidden")
     no.click(lambda: gr.update(visible=False), None, sure, show_progress="hidden")
     yes.click(told(_remove), chosen, [chosen, sure, *outputs], show_progress="hidden")
-    return RunsTab(chosen, opened, chat, outputs, inputs)
+    return RunsTab(chosen, opened, chat, Area(stamp, drawn, [kind, chosen], outputs))
 
 
-def drawn(seen: Any, kind: str, chosen: str) -> list[Any]:
-    """Updates of all outputs; nothing is sent where no job has changed since."""
-    jobs = [job for job in folder.listed() if kind == "all" or job.kind == "train"]
-    stamp = (kind, *((job.id, job.status().get("state"), _size(job)) for job in jobs))
-    if tuple(map(_plain, seen or ())) == tuple(map(_plain, stamp)):
-        return [gr.skip()] * 9
-    found = [summary(job, curve=True) for job in jobs]
-    rows = [_line(item) for item in found]
-    table = pd.DataFrame(rows, columns=[say(f"runs.{name}") for name in HEADS])
-    if not rows:
+def stamp(kind: str, chosen: str) -> str:
+    """What changes when a job of the list does."""
+    return kind + repr([(job.id, job.state, _size(job)) for job in _jobs(kind)])
+
+
+def drawn(kind: str, chosen: str) -> list[Any]:
+    """Updates of table, ids, detail and buttons."""
+    found = [summary(job, curve=True) for job in _jobs(kind)]
+    table = pd.DataFrame([_line(item) for item in found], columns=[say(f"runs.{name}") for name in HEADS])
+    if not found:
         message = html.empty(say("runs.empty.title"), say("runs.empty"))
-        return [stamp, table, [], message, *[gr.update(visible=False)] * 5]
-    return [stamp, table, [item["id"] for item in found], *_detail(chosen)]
+        return [table, [], message, *[gr.update(visible=False)] * 5]
+    return [table, [item["id"] for item in found], *_detail(chosen)]
 
 
-def _plain(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+def _jobs(kind: str) -> list[folder.Job]:
+    return [job for job in folder.listed() if kind == "all" or job.kind == "train"]
 
 
 def _size(job: folder.Job) -> int:
@@ -193,4 +192,4 @@ def _remove(run: str) -> list[Any]:
     job = folder.find(run)
     freed = control.remove(job)
     gr.Info(say("runs.removed", name=job.name, size=words.size(freed)))
-    return ["", gr.update(visible=False), *drawn((), "train" if job.kind == "train" else "all", "")]
+    return ["", gr.update(visible=False), *drawn("train" if job.kind == "train" else "all", "")]

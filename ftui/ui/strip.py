@@ -23,11 +23,16 @@ def head() -> str:
     )
 
 
-def drawn(seen: str) -> list[Any]:
-    """Updates of (seen, row, text): the job that runs now; nothing where nothing has changed."""
+def stamp() -> str:
+    """What changes when the strip does."""
+    return repr([(job.id, job.status()) for job in control.active()])
+
+
+def drawn() -> list[Any]:
+    """Updates of (row, text): the job that runs now, and how many wait."""
     running = control.active()
     if not running:
-        return [gr.skip()] * 3 if seen == "-" else ["-", gr.update(visible=False), ""]
+        return [gr.update(visible=False), ""]
     job, waiting = running[0], len(running) - 1
     status = job.status()
     progress = status.get("progress") or {}
@@ -39,13 +44,9 @@ def drawn(seen: str) -> list[Any]:
     if waiting:
         parts.append(say("strip.waiting", n=waiting))
     text = " · ".join(part for part in parts if part)
-    shown = (
-        f'<div class="strip"><b>{html.text(job.name)}</b>'
-        f"{html.bar(progress.get('done') or 0, progress.get('total'))}<span>{html.text(text)}</span></div>"
-    )
-    if seen == shown:
-        return [gr.skip()] * 3
-    return [shown, gr.update(visible=True), shown]
+    bar = html.bar(progress.get("done") or 0, progress.get("total"))
+    shown = f'<div class="strip"><b>{html.text(job.name)}</b>{bar}<span>{html.text(text)}</span></div>'
+    return [gr.update(visible=True), shown]
 
 
 def stop() -> None:

@@ -113,7 +113,7 @@ def build(run: gr.BrowserState) -> TrainTab:
     start.click(
         told(partial(begin, form)),
         form.inputs,
-        [run, view.seen, setup, watched],
+        [run, setup, watched],
         concurrency_limit=None,
         show_progress="minimal",
     )
@@ -178,7 +178,7 @@ def begin(form: Form, *values: Any) -> tuple[Any, ...]:
     allowed(chosen)
     require(checks.preflight(gather(chosen)))
     job = control.start("train", chosen.name, chosen.model_dump())
-    return job.id, (), gr.update(visible=False), gr.update(visible=True)
+    return job.id, gr.update(visible=False), gr.update(visible=True)
 
 
 def allowed(chosen: schema.Settings) -> None:
