@@ -127,7 +127,7 @@ class Service:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
-                env=launch.environment(hardware.detect(), 1),
+                env=launch.beside(hardware.detect()),
                 cwd=workspace.PROJECT,
                 start_new_session=True,
             )

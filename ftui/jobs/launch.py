@@ -12,7 +12,7 @@ from ftui import files, hardware, settings, workspace
 from ftui.jobs.folder import Job
 from ftui.jobs.kinds import KINDS
 
-# Without these, half of a step's time on a CPU was seen to go into page faults (see docs/measured.md).
+# Without these, up to a third of a step's time on a CPU was seen to go into page faults.
 MALLOC = {
     "MALLOC_MMAP_THRESHOLD_": "1073741824",
     "MALLOC_TRIM_THRESHOLD_": "4294967296",
@@ -20,18 +20,28 @@ MALLOC = {
 }
 
 
+# Threads that wait by spinning take the cores from a training that runs beside them: two programs at once were
+# seen to be three times slower each. Training itself keeps spinning, which is a seventh faster on a quiet machine.
+WAIT_ASLEEP = {"GOMP_SPINCOUNT": "0"}
+
+
 def command(job: Job) -> tuple[list[str], dict[str, str]]:
     """(arguments, environment) that do the job's work. Writes accelerate's configuration for training."""
     machine = hardware.detect()
     module = KINDS[job.kind].module
     if job.kind != "train":
-        return [sys.executable, "-m", module, str(job.folder)], environment(machine, 1)
+        return [sys.executable, "-m", module, str(job.folder)], beside(machine)
     chosen = settings.parse(job.settings, str(job.folder / "job.yaml"))
     count, _ = settings.processes(chosen, machine)
     path = job.folder / "accelerate.yaml"
     files.write_text(path, yaml.safe_dump(accelerate_config(count, machine), sort_keys=False))
     arguments = [sys.executable, "-m", "accelerate.commands.launch", "--config_file", str(path)]
     return [*arguments, "-m", module, str(job.folder)], environment(machine, count)
+
+
+def beside(machine: hardware.Hardware) -> dict[str, str]:
+    """The environment of a process that may compute while something else is trained."""
+    return (WAIT_ASLEEP if not machine.has_gpu else {}) | environment(machine, 1)
 
 
 def accelerate_config(processes: int, machine: hardware.Hardware) -> dict[str, Any]:

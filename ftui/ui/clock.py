@@ -46,8 +46,9 @@ def start(areas: list[Area]) -> None:
         return stamps
 
     inputs = [control for area in areas for control in area.inputs]
+    # Through the queue: only there is the browser told which states have changed.
     gr.Timer(TICK_S).tick(
-        look, [*seen, *inputs], seen, show_progress="hidden", queue=False, api_visibility="private"
+        look, [*seen, *inputs], seen, show_progress="hidden", concurrency_limit=None, api_visibility="private"
     )
     for area, state in zip(areas, seen, strict=True):
         state.change(
