@@ -14,13 +14,12 @@ from ftui import checks, data, hardware, words, workspace
 from ftui import presets as shipped
 from ftui import settings as schema
 from ftui.checks.context import gather, located, require
-from ftui.errors import FtuiError, JobError, ModelError
+from ftui.errors import JobError, ModelError
 from ftui.jobs import control, curves, folder
 from ftui.jobs.folder import FINAL, Job
 from ftui.jobs.summary import summary
 
 Done = tuple[Any, str, int]
-_EXIT = {"finished": 0, "stopped": 130, "failed": 2, "lost": 1}
 
 
 def inspect(given: argparse.Namespace) -> Done:
@@ -269,11 +268,15 @@ def _here(model: str) -> str:
 
 
 def _run_or_model(name: str) -> str:
+    from ftui.models.find import is_starter
+
+    path = Path(name).expanduser()
+    if is_starter(name) or path.is_dir():
+        return name if is_starter(name) else str(path.resolve())
     try:
         return folder.find(name).id
     except JobError:
-        path = Path(name).expanduser()
-        return str(path.resolve()) if path.exists() else name
+        return name
 
 
 def _followed(job: Job, given: argparse.Namespace) -> Done:
@@ -304,10 +307,15 @@ def _followed(job: Job, given: argparse.Namespace) -> Done:
             "message": found["message"],
             "fix": found["fix"] or f"See: python -m ftui jobs logs {job.id}",
         }
-        if given.json:
-            return found | {"error": error}, "", _EXIT[state]
-        raise FtuiError.from_json(error)
-    return found, f"{found['state']}: {found['message']}\n{found['folder']}", _EXIT[state]
+        code = 1 if state == "lost" or error["code"] == "fault" else 2
+        if not given.json:
+            print(f"{error['title']}\n  {error['message']}\n  → {error['fix']}", file=sys.stderr)
+        return found | {"error": error}, "", code
+    return (
+        found,
+        f"{found['state']}: {found['message']}\n{found['folder']}",
+        0 if state == "finished" else 130,
+    )
 
 
 def _tell(job: Job, before: str) -> str:

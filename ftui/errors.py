@@ -29,6 +29,8 @@ class FtuiError(Exception):
         self.title = title
         self.message = message
         self.fix = fix
+        # The columns of a data set whose shape is unknown: what a person chooses from.
+        self.columns: list[str] = []
 
     def to_json(self) -> dict[str, str]:
         """The shape that `--json` prints under `error`."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic.fields import FieldInfo
 
 from ftui.errors import SettingsError
@@ -195,6 +195,23 @@ class MethodSettings(Section):
     )
 
 
+# Fields of trl's own configuration that decide where a run lives and who gets it.
+_NOT_EXTRA = (
+    "output_dir",
+    "logging_dir",
+    "push_to_hub",
+    "hub_model_id",
+    "resume_from_checkpoint",
+    "dataset_kwargs",
+    "max_length",
+    "use_cpu",
+    "report_to",
+    "deepspeed",
+    "fsdp",
+    "fsdp_config",
+)
+
+
 class TrainingSettings(Section):
     """How the weights are changed."""
 
@@ -308,6 +325,16 @@ class TrainingSettings(Section):
         description="Further fields of trl's SFTConfig, passed on as they are.",
         json_schema_extra=_form(auto="none"),
     )
+
+    @field_validator("extra")
+    @classmethod
+    def _leaves_ours_alone(cls, value: dict[str, Any]) -> dict[str, Any]:
+        for name in value:
+            if name in _NOT_EXTRA or any(word in name for word in ("token", "password", "secret", "api_key")):
+                raise ValueError(
+                    f"`{name}` is decided by ftui or comes from the environment, so it cannot stand here"
+                )
+        return value
 
 
 class EvaluationSettings(Section):

@@ -74,7 +74,9 @@ def test_presets_doctor_and_an_empty_list_of_jobs_answer(ftui: Any, bare_home: P
 
 
 def test_chat_answers_once_with_both_models(ftui: Any, trained: Job) -> None:
-    done = ftui("chat", trained.id, "--compare", "--prompt", "Where is Ada's desk?", "--max-tokens", "12", "--json")
+    done = ftui(
+        "chat", trained.id, "--compare", "--prompt", "Where is Ada's desk?", "--max-tokens", "12", "--json"
+    )
     assert done.returncode == 0, done.stderr
     answers = json.loads(done.stdout)["answers"]
     assert set(answers) == {"base", "tuned"}

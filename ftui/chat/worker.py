@@ -131,7 +131,13 @@ class Chat:
             raise made["fault"]
         count = made["ids"].shape[1] - encoded["input_ids"].shape[1]
         seconds = time.monotonic() - began
-        return {"text": text, "prompt": prompt, "tokens": count, "tokens_per_s": count / max(seconds, 1e-9)}
+        return {
+            "text": text,
+            "prompt": prompt,
+            "tokens": count,
+            "tokens_per_s": count / max(seconds, 1e-9),
+            "stopped": stopped(),
+        }
 
     def _column(self, column: str) -> AbstractContextManager[Any]:
         if column == "base" and self.source.adapter:

@@ -9,25 +9,32 @@ from typing import Any
 from ftui import hardware, workspace
 from ftui import settings as schema
 from ftui.checks.preflight import Context, Finding, blocking
+from ftui.data.fetching import needs_fetch
 from ftui.errors import SettingsError
 from ftui.models.card import card_of
 from ftui.models.find import find
-from ftui.templates.rows import choose
+from ftui.templates.rows import Chosen, choose
 
 
-def gather(settings: schema.Settings, account: dict[str, Any] | None = None) -> Context:
+def gather(
+    settings: schema.Settings, account: dict[str, Any] | None = None, chosen: Chosen | None = None
+) -> Context:
     """The context of these settings. Raises DataError where the data cannot be read.
 
     account: the counts after tokenising, where they are known; the rules that need them are silent without.
+    chosen: the rows, where they have been read already.
     """
-    chosen = choose(settings.data)
+    here = not needs_fetch(settings.data.train)
+    if chosen is None and here:
+        chosen = choose(settings.data)
     return Context(
         settings=settings,
         hardware=hardware.detect(),
-        report=chosen.report.to_json(),
+        report=chosen.report.to_json() if chosen else None,
         account=account,
-        rows=len(chosen.train),
-        held_out=len(chosen.validation),
+        rows=len(chosen.train) if chosen else None,
+        held_out=len(chosen.validation) if chosen else None,
+        data_here=here,
         card=card_of(settings.model.id, settings.model.revision),
         model_here=find(settings.model.id, settings.model.revision) is not None,
         disk_free_gb=shutil.disk_usage(_existing(workspace.home())).free / 1e9,
@@ -41,6 +48,8 @@ def located(settings: schema.Settings) -> schema.Settings:
         found = workspace.find(getattr(changed.data, name))
         if found is not None:
             setattr(changed.data, name, str(found))
+    if changed.output.directory:
+        changed.output.directory = str(workspace.check_writable(changed.output.directory))
     folder = Path(changed.model.id).expanduser()
     if (folder / "config.json").is_file():
         changed.model.id = str(folder.resolve())

@@ -40,7 +40,7 @@ class Context:
     """What the rules look at. None where something is not known (yet).
 
     report: as `inspect --json`; account: the counts of `Prepared.account`; rows: how many would train.
-    model_here: whether the model is on this machine; disk_free_gb: on the workspace's disk.
+    model_here, data_here: whether they are on this machine; disk_free_gb: on the workspace's disk.
     """
 
     settings: schema.Settings
@@ -51,6 +51,7 @@ class Context:
     held_out: int | None = None
     card: ModelCard | None = None
     model_here: bool = True
+    data_here: bool = True
     disk_free_gb: float | None = None
 
     def estimate(self, method: str | None = None) -> Estimate | None:
@@ -195,6 +196,19 @@ def model_is_here(context: Context) -> Finding | None:
     )
 
 
+def data_is_here(context: Context) -> Finding | None:
+    """A data set of the hub that must be fetched first is said to be."""
+    if context.data_here:
+        return None
+    return Finding(
+        "data_not_here",
+        "warning",
+        "The data set is fetched first",
+        f"{context.settings.data.train} is not on this machine yet; Start fetches it, which needs the network.",
+        "Fetch it on the Data tab to see its rows before.",
+    )
+
+
 def fits_context(context: Context) -> Finding | None:
     """The longest row allowed is one the model can read."""
     if context.card is None or not context.card.context:
@@ -331,6 +345,7 @@ RULES: tuple[Callable[[Context], Finding | None], ...] = (
     template_takes_rows,
     rows_fit_length,
     model_is_here,
+    data_is_here,
     fits_context,
     fits_memory,
     dtype_is_native,

@@ -76,12 +76,14 @@ def unknown_schema(path: Path, columns: list[str], needed: str = "") -> DataErro
     needed = needed or "no question with an answer, no talk and no text is among them under a known name"
     first = columns[0] if columns else "text"
     pair = f'{{"prompt": "{first}", "response": "{columns[1]}"}}, or ' if len(columns) > 1 else ""
-    return DataError(
+    error = DataError(
         "unknown_schema",
         "The columns are not known",
         f"{path.name} has the columns {named}; {needed}.",
         f'Say what they hold, for example {pair}{{"text": "{first}"}}.',
     )
+    error.columns = columns
+    return error
 
 
 def bad_schema(schema: str, known: tuple[str, ...]) -> DataError:

@@ -128,7 +128,10 @@ def experiment(client: Any, wanted: Store, default: str = EXPERIMENT) -> str:
     found = client.get_experiment_by_name(name)
     if found is not None:
         return str(found.experiment_id)
-    place = (workspace.home() / "mlflow-artifacts").as_uri() if wanted.is_own else None
+    # A database that keeps its files nowhere in particular would put them into the folder of this job.
+    path = wanted.tracking.removeprefix("sqlite:///")
+    beside = Path(path).parent if path != wanted.tracking else None
+    place = (beside / "mlflow-artifacts").as_uri() if beside else None
     return str(client.create_experiment(name, artifact_location=place))
 
 

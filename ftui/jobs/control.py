@@ -9,11 +9,13 @@ import sys
 import time
 from typing import Any
 
-from ftui import files, hardware, workspace
+from ftui import files, workspace
 from ftui.errors import JobError
 from ftui.jobs import folder, kinds, launch, process
 from ftui.jobs.folder import ACTIVE, FINAL, Job, just_made
 from ftui.jobs.runner import final_status
+
+RESUMABLE = ("stopped", "failed", "lost")
 
 
 def start(kind: str, name: str, values: dict[str, Any]) -> Job:
@@ -42,19 +44,11 @@ def stop(job: Job, mode: str = "save") -> None:
 
 def resume(job: Job) -> Job:
     """Go on from the last complete checkpoint, in the same folder; from the start where there is none."""
-    state = reconcile(job)
-    if state not in ("stopped", "failed", "lost"):
-        raise JobError(
-            "not_resumable",
-            "This job cannot be resumed",
-            f"{job.name} is {state}.",
-            "Only a stopped, failed or lost job goes on." if state == "finished" else "Stop it first.",
-        )
-    for name in ("stop", "result.json"):
-        (job.folder / name).unlink(missing_ok=True)
-    job.move(
+    if reconcile(job) not in RESUMABLE:
+        raise _not_resumable(job)
+    moved = job.move(
         "queued",
-        FINAL,
+        RESUMABLE,
         phase="",
         progress=None,
         message="",
@@ -65,6 +59,10 @@ def resume(job: Job) -> Job:
         pid=None,
         pid_started=None,
     )
+    if not moved:
+        raise _not_resumable(job)
+    for name in ("stop", "result.json"):
+        (job.folder / name).unlink(missing_ok=True)
     job.event("resumed", checkpoint=next((path.name for path in reversed(job.checkpoints())), None))
     _launch(job)
     return job
@@ -127,6 +125,12 @@ def wait(job: Job, poll_s: float = 0.2, timeout_s: float | None = None) -> str:
     return state
 
 
+def _not_resumable(job: Job) -> JobError:
+    state = job.state
+    fix = "Only a stopped, failed or lost job goes on." if state == "finished" else "Stop it first."
+    return JobError("not_resumable", "This job cannot be resumed", f"{job.name} is {state}.", fix)
+
+
 def _alive(status: dict[str, Any]) -> bool:
     runner = process.alive(status.get("pid"), status.get("pid_started"))
     return runner or process.alive(status.get("worker_pid"), status.get("worker_started"))
@@ -139,10 +143,12 @@ def _launch(job: Job) -> None:
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
-            env=launch.environment(hardware.detect(), 1),
+            env=launch.base_environment(),
             cwd=workspace.PROJECT,
             start_new_session=True,
         )
+    # Written here too: a machine under load can need long before the runner itself writes it.
+    job.update(pid=runner.pid, pid_started=process.started(runner.pid))
     _ours.append(runner)
     # Collect those of ours that ended: an uncollected child stays in the process table as a zombie.
     _ours[:] = [child for child in _ours if child.poll() is None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,19 @@ _BARS = "▁▂▃▄▅▆▇█"
 
 def points(folder: Path) -> list[dict[str, Any]]:
     """Every logged step once, in order. After a resume a step can stand twice: the later one counts."""
+    path = folder / "metrics.jsonl"
+    try:
+        state = path.stat()
+    except FileNotFoundError:
+        return []
+    return _points(path, state.st_size, state.st_mtime_ns)
+
+
+@lru_cache(maxsize=16)
+def _points(path: Path, size: int, changed: int) -> list[dict[str, Any]]:
+    """Read once for all who look at the same state of the file; the list is only read."""
     by_step: dict[tuple[Any, bool], dict[str, Any]] = {}
-    for point in files.read_json_lines(folder / "metrics.jsonl")[0]:
+    for point in files.read_json_lines(path)[0]:
         by_step[(point.get("step"), "eval_loss" in point)] = point
     return sorted(by_step.values(), key=lambda point: (point.get("step") or 0, "eval_loss" in point))
 

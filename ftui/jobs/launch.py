@@ -65,11 +65,14 @@ def accelerate_config(processes: int, machine: hardware.Hardware) -> dict[str, A
     }
 
 
-def environment(machine: hardware.Hardware, processes: int) -> dict[str, str]:
-    """The child's environment: ours, the workspace by its full path, and what makes a CPU fast."""
+def base_environment() -> dict[str, str]:
+    """Our environment with the workspace by its full path; nothing in it depends on the machine or on a job.
+
+    The runner gets this one: it looks at the machine itself, and must see every card.
+    """
     own = {name: value for name, value in os.environ.items() if value is not None}
     search = [str(workspace.PROJECT), *filter(None, [own.get("PYTHONPATH")])]
-    own |= {
+    return own | {
         "FTUI_HOME": str(workspace.home()),
         "PYTHONPATH": os.pathsep.join(search),
         "PYTHONUNBUFFERED": "1",
@@ -78,6 +81,11 @@ def environment(machine: hardware.Hardware, processes: int) -> dict[str, str]:
         "HF_HUB_DISABLE_TELEMETRY": "1",
         "GIT_PYTHON_REFRESH": "quiet",
     }
+
+
+def environment(machine: hardware.Hardware, processes: int) -> dict[str, str]:
+    """The environment of a child that computes: what makes a CPU fast, and one card for one process."""
+    own = base_environment()
     if not machine.has_gpu:
         own = MALLOC | {"OMP_NUM_THREADS": str(max(1, machine.cores // processes))} | own
     elif processes == 1 and len(machine.gpus) > 1:

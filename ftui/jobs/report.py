@@ -60,6 +60,11 @@ class Reporter:
         self.progress(done, total, "bytes")
         self.check_stop()
 
+    def rows(self, done: int, total: int | None) -> None:
+        """Progress in rows. Raises StopAsked."""
+        self.progress(done, total, "rows")
+        self.check_stop()
+
     def metric(self, **values: Any) -> None:
         """Append a point of the curves."""
         if self.main:
@@ -100,10 +105,14 @@ def run(work: Callable[[Reporter], dict[str, Any]], main: bool = True) -> int:
         reporter.end(result.pop("outcome", "finished"), result.pop("message", ""), **result)
         return 0
     except StopAsked:
-        reporter.end("stopped", "stopped before there was anything to keep")
+        kept = reporter.job.checkpoints()
+        what = f"stopped; {kept[-1].name} is kept" if kept else "stopped before there was anything to keep"
+        reporter.end("stopped", what)
         return 130
     except BaseException as fault:
         traceback.print_exc()
+        # A fault of one process ends all; the first to fall says why, even if it is not the one that writes.
+        reporter.main = reporter.main or not reporter.job.result()
         error = as_error(fault, "the log of this job")
         reporter.end("failed", error.message, error=error.to_json())
         return 2 if isinstance(fault, FtuiError) else 1

@@ -9,7 +9,7 @@ from typing import Any
 from ftui import files, settings
 from ftui.errors import JobError, ModelError
 from ftui.jobs import folder
-from ftui.models.find import find, label
+from ftui.models.find import find, is_starter, label
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,8 @@ def of_run(job: folder.Job, checkpoint: str = "") -> Source:
 
 def resolve(run_or_model: str, checkpoint: str = "") -> Source:
     """A run by its id, else a model by its name or folder."""
+    if is_starter(run_or_model) or (Path(run_or_model).expanduser() / "config.json").is_file():
+        return of_model(run_or_model)
     try:
         job = folder.find(run_or_model)
     except JobError as missing:
@@ -125,11 +127,6 @@ def _tuned_folder(job: folder.Job, checkpoint: str) -> Path:
         f"{job.name} is {job.state} and has saved nothing so far.",
         "Wait for its first checkpoint, or resume it.",
     )
-
-
-def base_id(job: folder.Job) -> str:
-    """The id of the model that a run tuned, as its settings name it."""
-    return str(job.settings.get("model", {}).get("id", ""))
 
 
 def manifest(model: Path) -> dict[str, Any]:

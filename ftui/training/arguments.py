@@ -18,7 +18,7 @@ from ftui.hardware import Hardware
 def sft_arguments(
     settings: schema.Settings, hardware: Hardware, folder: Path, has_validation: bool
 ) -> dict[str, Any]:
-    """The fields of SFTConfig that these settings stand for. Raises SettingsError for an unknown `extra`."""
+    """The fields of SFTConfig that these settings stand for; `extra` has the last word."""
     training, dtype = settings.training, schema.dtype(settings, hardware)[0]
     rate, _ = schema.learning_rate(settings)
     fields: dict[str, Any] = {
@@ -57,7 +57,7 @@ def sft_arguments(
         "report_to": ["mlflow"] if settings.tracking.mlflow else [],
         "run_name": settings.name,
     }
-    return fields | _known(training.extra)
+    return fields | training.extra
 
 
 def lora(settings: schema.Settings) -> LoraConfig | None:
@@ -86,7 +86,8 @@ def _evaluate(settings: schema.Settings, has_validation: bool) -> str:
     return "steps" if settings.evaluation.steps else "epoch"
 
 
-def _known(extra: dict[str, Any]) -> dict[str, Any]:
+def check_extra(extra: dict[str, Any]) -> None:
+    """Raise SettingsError, code unknown_setting, for a name that trl does not know; the nearest one is named."""
     known = [field.name for field in dataclasses.fields(SFTConfig)]
     for name in extra:
         if name not in known:
@@ -97,4 +98,3 @@ def _known(extra: dict[str, Any]) -> dict[str, Any]:
                 f"`training.extra.{name}` is no field of trl's SFTConfig.",
                 f"Did you mean `{near}`?",
             )
-    return extra

@@ -11,6 +11,7 @@ import torch
 from accelerate.utils import broadcast_object_list
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
+from ftui.jobs import curves
 from ftui.jobs.report import Reporter
 
 
@@ -36,6 +37,7 @@ class FolderCallback(TrainerCallback):
         self._began = 0.0
         self._first_step = 0
         self._tokens = 0.0
+        self._before = 0.0
         self._logged = 0.0
 
     def on_train_begin(
@@ -45,6 +47,11 @@ class FolderCallback(TrainerCallback):
         self.reporter.phase("train")
         self._began = self._logged = time.monotonic()
         self._first_step = state.global_step
+        # trl counts tokens from zero after a resume.
+        before = [
+            point for point in curves.points(self.reporter.job.folder) if point["step"] <= self._first_step
+        ]
+        self._before = (curves.latest(before, "tokens") or 0.0) if self._first_step else 0.0
         self.reporter.progress(state.global_step, state.max_steps, "steps")
 
     def on_step_end(
@@ -62,6 +69,13 @@ class FolderCallback(TrainerCallback):
             control.should_evaluate = False
             control.should_training_stop = True
             self.reporter.event("stopping", step=state.global_step)
+
+    def on_epoch_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
+    ) -> None:
+        """A stop ends the loop through here, where the library would evaluate and save once more."""
+        if self.stopped:
+            control.should_evaluate = control.should_save = False
 
     def on_log(
         self,
@@ -88,7 +102,7 @@ class FolderCallback(TrainerCallback):
                 learning_rate=logs.get("learning_rate"),
                 grad_norm=logs.get("grad_norm"),
                 accuracy=logs.get("mean_token_accuracy"),
-                tokens=tokens,
+                tokens=self._before + tokens,
                 tokens_per_s=speed,
                 memory_gb=peak_memory_gb(),
             )

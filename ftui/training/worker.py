@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from trl import SFTConfig, SFTTrainer
 
 from ftui import hardware, workspace
 from ftui import settings as schema
+from ftui.data.fetching import fetch as fetch_data
+from ftui.data.fetching import needs_fetch
 from ftui.errors import DataError, JobError, ModelError, SettingsError
 from ftui.export.store import experiment, store
 from ftui.jobs.report import Reporter
@@ -24,7 +27,7 @@ from ftui.models.load import load_model, load_tokenizer
 from ftui.models.memory import estimate
 from ftui.templates.prepare import Prepared, prepare
 from ftui.templates.rows import Chosen, choose
-from ftui.training.arguments import lora, sft_arguments
+from ftui.training.arguments import check_extra, lora, sft_arguments
 from ftui.training.callbacks import FolderCallback, peak_memory_gb
 
 
@@ -32,12 +35,14 @@ def train(reporter: Reporter) -> dict[str, Any]:
     """Do the whole run; returns the fields of `result.json`."""
     settings = schema.parse(reporter.job.settings, str(reporter.job.folder / "job.yaml"))
     machine = hardware.detect()
-    state = PartialState(cpu=not machine.has_gpu)
+    check_extra(settings.training.extra)
+    # The others wait while the first process fetches a model, which can take hours.
+    state = PartialState(cpu=not machine.has_gpu, timeout=timedelta(hours=24))
     _check_processes(settings, machine, state)
     model_folder = _fetch(reporter, settings, state)
     reporter.check_stop()
     tokenizer = load_tokenizer(model_folder, settings.model.trust_remote_code)
-    chosen, train_rows, held_rows = _prepare(reporter, settings, tokenizer)
+    chosen, train_rows, held_rows = _prepare(reporter, settings, tokenizer, state)
     reporter.check_stop()
 
     reporter.phase("load the model")
@@ -108,8 +113,12 @@ def _fetch(reporter: Reporter, settings: schema.Settings, state: PartialState) -
 
 
 def _prepare(
-    reporter: Reporter, settings: schema.Settings, tokenizer: Any
+    reporter: Reporter, settings: schema.Settings, tokenizer: Any, state: PartialState
 ) -> tuple[Chosen, Prepared, Prepared]:
+    with state.local_main_process_first():
+        if needs_fetch(settings.data.train):
+            reporter.phase("fetch the data set")
+            fetch_data(settings.data.train, reporter.rows)
     reporter.phase("prepare the data")
     chosen = choose(settings.data)
     total = len(chosen.train) + len(chosen.validation)
@@ -118,8 +127,8 @@ def _prepare(
         reporter.progress(done, total, "rows")
         reporter.check_stop()
 
-    train_rows = prepare(tokenizer, chosen.train, settings.data, told)
-    held_rows = prepare(tokenizer, chosen.validation, settings.data)
+    train_rows = prepare(tokenizer, chosen.train, settings.data, told, keep_text=False)
+    held_rows = prepare(tokenizer, chosen.validation, settings.data, keep_text=False)
     reporter.write(
         "data-report.json",
         chosen.report.to_json()
@@ -157,7 +166,7 @@ def _trainer(
     held_rows: Prepared,
     callback: FolderCallback,
 ) -> SFTTrainer:
-    if settings.tracking.mlflow:
+    if settings.tracking.mlflow and reporter.main:
         _track(settings.tracking.experiment)
     fields = sft_arguments(settings, machine, reporter.job.folder, bool(held_rows.rows))
     try:
@@ -211,7 +220,7 @@ def _no_such_layers(settings: schema.Settings, model: Any) -> SettingsError:
 
 def _dataset(rows: Prepared) -> Dataset:
     return Dataset.from_dict(
-        {"input_ids": [row.ids for row in rows.rows], "labels": [row.labels() for row in rows.rows]}
+        {"input_ids": [list(row.ids) for row in rows.rows], "labels": [row.labels() for row in rows.rows]}
     )
 
 

@@ -27,10 +27,7 @@ class ChatTab:
     """The controls that the page links to others."""
 
     run: gr.Dropdown
-    checkpoint: gr.Dropdown
     status: gr.HTML
-    questions: gr.Dataset
-    load: gr.Button
 
 
 def build() -> ChatTab:
@@ -121,7 +118,7 @@ def build() -> ChatTab:
     again.click(told(repeat), asked, answered, **model)
     stop.click(lambda: CHAT.stop(), None, None, queue=False)
     clear.click(lambda: ([], [], ""), None, [base, tuned, prompt], show_progress="hidden")
-    return ChatTab(run, checkpoint, status, questions, load)
+    return ChatTab(run, status)
 
 
 def of_run(run: str | None) -> tuple[Any, Any]:
@@ -190,12 +187,15 @@ def ask(
         before = [{"role": "system", "content": system}] if system else []
         messages = before + [{"role": turn["role"], "content": turn["content"]} for turn in talk]
         talk.append({"role": "assistant", "content": "…"})
+        event: dict[str, Any] = {}
         for event in CHAT.answer(column, messages, chosen):
             talk[-1]["content"] = event.get("text") or "…"
             raw = event.get("prompt", raw)
             yield gr.skip(), base, tuned, gr.skip(), gr.skip()
         if talk[-1]["content"] == "…":
             talk[-1]["content"] = say("chat.nothing")
+        if event.get("stopped"):
+            break
     yield gr.skip(), base, tuned, gr.skip(), raw
 
 

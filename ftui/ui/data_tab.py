@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +15,8 @@ import pandas as pd
 from ftui import settings as schema
 from ftui import words, workspace
 from ftui.data import Loaded, Options
-from ftui.errors import DataError, FtuiError, ModelError
+from ftui.data.fetching import needs_fetch
+from ftui.errors import FtuiError, ModelError
 from ftui.files import file_name
 from ftui.jobs import control
 from ftui.models.find import STARTER
@@ -25,7 +27,7 @@ from ftui.ui.say import label, say
 
 SHOWN = 200
 SCHEMAS = ["alpaca", "sharegpt", "messages", "prompt-completion", "preference", "kto", "text"]
-COLUMNS = ["prompt", "response", "system", "reasoning"]
+COLUMNS = ["prompt", "response", "system", "reasoning", "text"]
 
 
 @dataclass
@@ -33,8 +35,6 @@ class DataTab:
     """The controls that other tabs need."""
 
     source: gr.Dropdown
-    found: gr.HTML
-    rows: gr.Dataframe
     use: gr.Button
     options: list[Any]
     asked: list[Any]
@@ -90,7 +90,7 @@ def build(model: Any, max_length: Any) -> DataTab:
                 wrap=False,
                 max_height=340,
                 max_chars=90,
-                column_widths=["56px", "38%", "34%", "72px", "120px"],
+                column_widths=["56px", "40%", "36%", "72px", "88px"],
                 show_label=False,
                 buttons=[],
                 elem_id="data-rows",
@@ -124,8 +124,8 @@ def build(model: Any, max_length: Any) -> DataTab:
         concurrency_limit=None,
     )
     upload.upload(told(keep), upload, source)
-    fetch.click(told(fetch_model), model, fetch)
-    return DataTab(source, found, rows, use, options, asked, drawn)
+    fetch.click(told(begin_fetch), [source, model], fetch)
+    return DataTab(source, use, options, asked, drawn)
 
 
 def sets() -> list[tuple[str, str]]:
@@ -146,7 +146,7 @@ def keep(uploaded: str) -> Any:
     workspace.data().mkdir(parents=True, exist_ok=True)
     target = workspace.data() / f"{file_name(origin.stem, 'data')}{''.join(origin.suffixes).lower()}"
     number = 2
-    while target.exists() and target.read_bytes() != origin.read_bytes():
+    while target.is_dir() or (target.exists() and not filecmp.cmp(target, origin, shallow=False)):
         target = target.with_name(
             f"{file_name(origin.stem, 'data')}-{number}{''.join(origin.suffixes).lower()}"
         )
@@ -168,10 +168,9 @@ def show(source: str, model: str, max_length: int, which: str, *options: Any) ->
         chosen = settings_of(source, model, max_length, options)
         loaded = services.load(source, Options.of(chosen.data))
     except FtuiError as fault:
-        choices = [gr.skip()] * len(COLUMNS)
-        if isinstance(fault, DataError) and fault.code == "unknown_schema":
-            choices = _columns_of(fault)
-        yield html.error(fault), _frame([]), [], "", gr.update(visible=False), *choices
+        choices = [gr.update(choices=["", *fault.columns]) if fault.columns else gr.skip() for _ in COLUMNS]
+        button = gr.update(visible=needs_fetch(source), value=say("data.fetch.set"))
+        yield html.error(fault), _frame([]), [], "", button, *choices
         return
     picks = [gr.update(choices=["", *loaded.report.columns]) for _ in COLUMNS]
     table = _table(loaded, which, None)
@@ -210,13 +209,13 @@ def show(source: str, model: str, max_length: int, which: str, *options: Any) ->
 
 
 def pick(
+    event: gr.SelectData,
     numbers: list[int],
     source: str,
     model: str,
     max_length: int,
     which: str,
     *rest: Any,
-    event: gr.SelectData,
 ) -> str:
     """The chosen row as the model sees it."""
     place = event.index[0] if isinstance(event.index, list | tuple) else event.index
@@ -301,10 +300,19 @@ def found_card(report: dict[str, Any], counted: dict[str, Any] | None) -> str:
     return html.card(html.text(say("data.found")), body)
 
 
-def fetch_model(model: str) -> Any:
-    """Start the fetch job; the strip shows how far it is."""
-    control.start("fetch", model_label(model), {"model": model})
+def begin_fetch(source: str, model: str) -> Any:
+    """Start the job that brings the data set, or the model, to this machine; the strip shows how far it is."""
+    if needs_fetch(source):
+        control.start("fetch-data", source, {"dataset": source})
+    else:
+        control.start("fetch", model_label(model), {"model": model})
     return gr.update(visible=False)
+
+
+def held_out(source: str) -> str:
+    """The file of held-out rows that lies beside a sample; empty where there is none."""
+    beside = source.replace(".jsonl", ".held-out.jsonl")
+    return beside if beside != source and workspace.find(beside) else ""
 
 
 def settings_of(
@@ -328,12 +336,6 @@ def settings_of(
             },
         }
     )
-
-
-def _columns_of(fault: DataError) -> list[Any]:
-    """Choices for the mapping when detection gave up: the columns are named in the error's quotes."""
-    named = getattr(fault, "columns", [])
-    return [gr.update(choices=["", *named]) for _ in COLUMNS]
 
 
 def _by_row(item: dict[str, Any]) -> int:

@@ -78,6 +78,8 @@ def begin_register(run: str | None, name: str, alias: str, registry: str) -> str
         "registry": (registry or "").strip(),
     }
     check_request(values["name"], values["alias"], values["registry"])
+    if values["registry"].startswith(("sqlite:", "file:", "/", ".")):
+        workspace.check_writable(values["registry"].removeprefix("sqlite:///").removeprefix("file://"))
     return control.start("register", values["name"], values).id
 
 
@@ -138,8 +140,8 @@ def _made(job: folder.Job) -> str:
         )
         + f"<p><b>{html.text(say('export.asked'))}</b> {html.text(result['question'])}<br>"
         f"<b>{html.text(say('export.answered'))}</b> {html.text(result['answer'])}</p>"
-        f'<p class="muted"><code>mlflow.pyfunc.load_model("{html.text(result["model_uri"])}")</code> · '
-        f"<code>MLFLOW_TRACKING_URI={html.text(workspace.mlflow_uri())} {html.text(serve)}</code></p>"
+        f"<p class='muted'><code>mlflow.pyfunc.load_model('{html.text(result['model_uri'])}')</code> · "
+        f"<code>MLFLOW_TRACKING_URI={html.text(result['registry'])} {html.text(serve)}</code></p>"
     )
     return html.card(html.text(say("export.made.register", name=result["name"], when=when)), body)
 

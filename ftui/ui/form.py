@@ -1,4 +1,4 @@
-"""The form of a training run, drawn from the schema: the control follows from the field's type and bounds."""
+"""The form of a training run, drawn from the schema: the control follows from the field's type."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any, Union, get_args, get_origin
 
 import gradio as gr
 import yaml
-from annotated_types import Ge, Gt, Le, Lt
 from pydantic.fields import FieldInfo
 
 from ftui import settings as schema
@@ -43,7 +42,7 @@ class Form:
                 "min_width": 140,
             }
             make = (special or {}).get(name, _control(info))
-            self.controls[name] = make(value=shown(info, _defaults()[name]), **options)
+            self.controls[name] = make(value=shown(_defaults()[name]), **options)
 
     def link(self) -> None:
         """Show and hide the fields that depend on another one."""
@@ -69,11 +68,11 @@ class Form:
 
     def show(self, settings: schema.Settings) -> list[Any]:
         """Updates that put settings into the controls."""
-        flat, fields = schema.flatten(settings), schema.fields()
-        return [gr.update(value=shown(fields[name], flat[name])) for name in self.controls]
+        flat = schema.flatten(settings)
+        return [gr.update(value=shown(flat[name])) for name in self.controls]
 
 
-def shown(info: FieldInfo, value: Any) -> Any:
+def shown(value: Any) -> Any:
     """A field's value as its control holds it: lists by comma, mappings as YAML on one line."""
     if isinstance(value, list):
         return ", ".join(value)
@@ -111,14 +110,10 @@ def _control(info: FieldInfo) -> Callable[..., Control]:
     if kind is bool:
         return gr.Checkbox
     if kind in (int, float):
-        low, high = _bounds(info)
+        # Without bounds: while "256" is typed it is "2" for a moment, and the checks say it better than a refusal.
         # A step of 1 would make the browser refuse 0.0002.
         return lambda **options: gr.Number(
-            precision=0 if kind is int else None,
-            minimum=low,
-            maximum=high,
-            step=1 if kind is int else 0.0001,
-            **options,
+            precision=0 if kind is int else None, step=1 if kind is int else 0.0001, **options
         )
     return lambda **options: gr.Textbox(max_lines=4, **options)
 
@@ -133,18 +128,6 @@ def _plain(info: FieldInfo) -> Any:
 
 def _optional(info: FieldInfo) -> bool:
     return type(None) in get_args(info.annotation)
-
-
-def _bounds(info: FieldInfo) -> tuple[float | None, float | None]:
-    low = next(
-        (mark.ge if isinstance(mark, Ge) else mark.gt for mark in info.metadata if isinstance(mark, Ge | Gt)),
-        None,
-    )
-    high = next(
-        (mark.le if isinstance(mark, Le) else mark.lt for mark in info.metadata if isinstance(mark, Le | Lt)),
-        None,
-    )
-    return low, high  # type: ignore[return-value]
 
 
 def _defaults() -> dict[str, Any]:

@@ -21,6 +21,7 @@ from ftui.ui import (
     train_tab,
 )
 from ftui.ui.clock import Area
+from ftui.ui.form import shown
 from ftui.ui.handler import told
 from ftui.ui.say import label, say
 
@@ -53,8 +54,8 @@ def build() -> gr.Blocks:
         with data_place:
             data = data_tab.build(train.form.controls["model.id"], train.form.controls["data.max_length"])
         _link(tabs, run, train, listed, chat, evaluate, export, data)
-        _tick(page, run, train, listed, chat, evaluate, export, data, strip_row, strip_text)
-        strip_stop.click(told(strip.stop), None, None, queue=False)
+        _tick(page, tabs, run, train, listed, chat, evaluate, export, data, strip_row, strip_text)
+        strip_stop.click(told(strip.stop), None, None, show_progress="hidden", concurrency_limit=None)
     return page
 
 
@@ -83,14 +84,12 @@ def _link(
     def use(source: str, kind: str, *rest: Any) -> list[Any]:
         columns, (system, duplicates) = rest[: len(data_tab.COLUMNS)], rest[len(data_tab.COLUMNS) :]
         mapping = {name: column for name, column in zip(data_tab.COLUMNS, columns, strict=True) if column}
-        written = ", ".join(f"{name}: {column}" for name, column in mapping.items())
-        held = held_out(source)
         return [
             gr.Tabs(selected="train"),
             gr.update(choices=data_tab.sets(), value=source),
-            held,
+            data_tab.held_out(source),
             kind or "",
-            f"{{{written}}}" if mapping else "",
+            shown(mapping),
             system,
             duplicates,
             gr.update(visible=True),
@@ -114,7 +113,6 @@ def _link(
         lambda chosen: (
             gr.Tabs(selected="train"),
             chosen,
-            (),
             gr.update(visible=False),
             gr.update(visible=True),
         ),
@@ -124,16 +122,9 @@ def _link(
     )
 
 
-def held_out(source: str) -> str:
-    """The file of held-out rows that lies beside a sample; empty where there is none."""
-    from ftui import workspace
-
-    beside = source.replace(".jsonl", ".held-out.jsonl")
-    return beside if beside != source and workspace.find(beside) else ""
-
-
 def _tick(
     page: gr.Blocks,
+    tabs: gr.Tabs,
     run: gr.BrowserState,
     train: train_tab.TrainTab,
     listed: runs_tab.RunsTab,
@@ -158,13 +149,26 @@ def _tick(
     )
 
     def opened(kept: str) -> tuple[Any, ...]:
-        shown, active = train_tab.latest(kept)
-        return shown, gr.update(visible=not active), gr.update(visible=active)
+        run_shown, active = train_tab.latest(kept)
+        return (
+            gr.Tabs(selected="train") if active else gr.skip(),
+            run_shown,
+            gr.update(visible=not active),
+            gr.update(visible=active),
+        )
 
-    page.load(told(opened), run, [run, train.setup, train.watched], show_progress="hidden")
+    page.load(told(opened), run, [tabs, run, train.setup, train.watched], show_progress="hidden")
     page.load(told(chat_tab.loaded), None, chat.status, show_progress="hidden")
+    lists = [data.source, train.form.controls["data.train"], train.form.controls["model.id"]]
+    page.load(told(choices_now), None, lists, show_progress="hidden")
     page.load(told(data_tab.show), data.asked, data.refresh, show_progress="hidden")
     page.load(told(lambda: train.form.show(_quickstart())), None, train.form.inputs, show_progress="hidden")
+
+
+def choices_now() -> list[Any]:
+    """The data sets and models that there are when a browser opens the page."""
+    sets = data_tab.sets()
+    return [gr.update(choices=sets), gr.update(choices=sets), gr.update(choices=train_tab.models())]
 
 
 def runs_chosen(*chosen: str | None) -> list[Any]:
@@ -177,7 +181,7 @@ def runs_chosen(*chosen: str | None) -> list[Any]:
     for place, value in enumerate(chosen):
         extra = starter if place == 0 else []
         kept = value if value in [*ids, *(name for _, name in extra)] else newest
-        updates.append(gr.update(choices=found + extra, value=kept or (STARTER if place == 0 else None)))
+        updates.append(gr.update(choices=found + extra, value=kept))
     return updates
 
 

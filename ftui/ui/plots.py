@@ -13,7 +13,7 @@ from ftui.ui.say import say
 MAIN_POINTS, SMALL_POINTS = 400, 200
 
 
-def loss_frame(logged: list[dict[str, Any]]) -> pd.DataFrame:
+def loss_frame(logged: list[dict[str, Any]]) -> pd.DataFrame | None:
     """Loss as logged, smoothed, and on the held-out rows: columns step, value, what."""
     raw = curves.series(logged, "loss")
     lines = [
@@ -22,12 +22,18 @@ def loss_frame(logged: list[dict[str, Any]]) -> pd.DataFrame:
         (say("plot.evaluation"), curves.series(logged, "eval_loss")),
     ]
     rows = [(step, value, name) for name, points in lines for step, value in points]
-    return pd.DataFrame(rows, columns=["step", "value", "what"])
+    return _filled(pd.DataFrame(rows, columns=["step", "value", "what"]))
 
 
-def small_frame(logged: list[dict[str, Any]], name: str) -> pd.DataFrame:
+def small_frame(logged: list[dict[str, Any]], name: str) -> pd.DataFrame | None:
     """One figure by step: columns step, value."""
-    return pd.DataFrame(curves.thinned(curves.series(logged, name), SMALL_POINTS), columns=["step", "value"])
+    points = curves.thinned(curves.series(logged, name), SMALL_POINTS)
+    return _filled(pd.DataFrame(points, columns=["step", "value"]))
+
+
+def _filled(frame: pd.DataFrame) -> pd.DataFrame | None:
+    """None for an empty frame: a chart that began with one takes later numbers for names and draws no line."""
+    return None if frame.empty else frame
 
 
 def stamp(folder: Path, *names: str) -> str:

@@ -38,19 +38,22 @@ def build(run: gr.BrowserState) -> RunView:
     """Draw the view. run: the id of the job that this visitor watches."""
     head = gr.HTML(elem_id="run-head", min_height=120)
     with gr.Row(elem_classes="actions"):
-        stop = gr.Button(label("run.stop"), variant="stop", visible=False, min_width=120, elem_id="run-stop")
-        chat = gr.Button(
-            label("run.chat"), variant="primary", visible=False, min_width=120, elem_id="run-chat"
+        stop = gr.Button(
+            label("run.stop"), variant="stop", visible=False, scale=0, min_width=140, elem_id="run-stop"
         )
-        export = gr.Button(label("run.export"), visible=False, min_width=120, elem_id="run-export")
-        resume = gr.Button(label("run.resume"), visible=False, min_width=120, elem_id="run-resume")
-        new = gr.Button(label("run.new"), min_width=120, elem_id="run-new")
+        chat = gr.Button(
+            label("run.chat"), variant="primary", visible=False, scale=0, min_width=140, elem_id="run-chat"
+        )
+        export = gr.Button(label("run.export"), visible=False, scale=0, min_width=140, elem_id="run-export")
+        resume = gr.Button(label("run.resume"), visible=False, scale=0, min_width=140, elem_id="run-resume")
+        new = gr.Button(label("run.new"), scale=0, min_width=140, elem_id="run-new")
     loss = gr.LinePlot(
         x="step",
         y="value",
         color="what",
         color_map={say("plot.raw"): RAW, say("plot.smooth"): SMOOTH, say("plot.evaluation"): EVALUATION},
         colors_in_legend=[say("plot.raw"), say("plot.smooth"), say("plot.evaluation")],
+        color_title=" ",
         x_title=say("plot.step"),
         y_title=say("plot.loss"),
         height=300,

@@ -23,11 +23,6 @@ def choices() -> list[tuple[str, str]]:
     return found
 
 
-def stamp() -> tuple[tuple[str, str], ...]:
-    """What changes when the choices do."""
-    return tuple(choices())
-
-
 @lru_cache(maxsize=64)
 def questions(run: str, limit: int = 6) -> tuple[str, ...]:
     """Questions from a run's held-out rows: what it was not trained on, one click to ask."""

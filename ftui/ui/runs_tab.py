@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import gradio as gr
@@ -56,16 +57,18 @@ def build() -> RunsTab:
     detail = gr.HTML(elem_id="runs-detail", min_height=80)
     with gr.Row(elem_classes="actions"):
         opened = gr.Button(
-            label("runs.open"), variant="primary", visible=False, min_width=110, elem_id="runs-open"
+            label("runs.open"), variant="primary", visible=False, scale=0, min_width=140, elem_id="runs-open"
         )
-        chat = gr.Button(label("run.chat"), visible=False, min_width=110, elem_id="runs-chat")
-        stop = gr.Button(label("run.stop"), variant="stop", visible=False, min_width=110)
-        resume = gr.Button(label("run.resume"), visible=False, min_width=110)
-        remove = gr.Button(label("runs.remove"), visible=False, min_width=110, elem_id="runs-remove")
+        chat = gr.Button(label("run.chat"), visible=False, scale=0, min_width=140, elem_id="runs-chat")
+        stop = gr.Button(label("run.stop"), variant="stop", visible=False, scale=0, min_width=140)
+        resume = gr.Button(label("run.resume"), visible=False, scale=0, min_width=140)
+        remove = gr.Button(label("runs.remove"), visible=False, scale=0, min_width=140, elem_id="runs-remove")
     with gr.Row(visible=False, elem_classes="actions") as sure:
         question = gr.HTML()
-        yes = gr.Button(label("runs.remove.yes"), variant="stop", min_width=110, elem_id="runs-remove-yes")
-        no = gr.Button(label("cancel"), min_width=110)
+        yes = gr.Button(
+            label("runs.remove.yes"), variant="stop", scale=0, min_width=160, elem_id="runs-remove-yes"
+        )
+        no = gr.Button(label("cancel"), scale=0, min_width=110)
     buttons = [opened, chat, stop, resume, remove]
     outputs = [table, ids, detail, *buttons]
 
@@ -91,12 +94,24 @@ def stamp(kind: str, chosen: str) -> str:
 
 def drawn(kind: str, chosen: str) -> list[Any]:
     """Updates of table, ids, detail and buttons."""
-    found = [summary(job, curve=True) for job in _jobs(kind)]
+    found = [_summary(job) for job in _jobs(kind)]
     table = pd.DataFrame([_line(item) for item in found], columns=[say(f"runs.{name}") for name in HEADS])
     if not found:
         message = html.empty(say("runs.empty.title"), say("runs.empty"))
         return [table, [], message, *[gr.update(visible=False)] * 5]
     return [table, [item["id"] for item in found], *_detail(chosen)]
+
+
+def _summary(job: folder.Job) -> dict[str, Any]:
+    """A job's summary; that of an ended one is read once, since a long list is looked at each second."""
+    if job.state in ACTIVE:
+        return summary(job, curve=True)
+    return _ended(job, (job.folder / "status.json").stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=4096)
+def _ended(job: folder.Job, changed: int) -> dict[str, Any]:
+    return summary(job, curve=True)
 
 
 def _jobs(kind: str) -> list[folder.Job]:

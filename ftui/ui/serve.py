@@ -29,8 +29,7 @@ def logins(text: str) -> list[tuple[str, str]]:
 
 def check_access(host: str, users: list[tuple[str, str]], allow_anonymous: bool) -> None:
     """Raise AccessError, code no_login, where the page would be open to others without one."""
-    local = host in ("localhost", "::1") or host.startswith("127.")
-    if local or users or allow_anonymous:
+    if _is_local(host) or users or allow_anonymous:
         return
     raise AccessError(
         "no_login",
@@ -38,6 +37,10 @@ def check_access(host: str, users: list[tuple[str, str]], allow_anonymous: bool)
         f"On {host} everyone who reaches this machine could train on it and read its data.",
         "Set FTUI_AUTH=user:password, or add --allow-anonymous if that is what you want.",
     )
+
+
+def _is_local(host: str) -> bool:
+    return host in ("localhost", "::1") or host.startswith("127.")
 
 
 def check_port(host: str, port: int) -> None:
@@ -62,6 +65,11 @@ def run(host: str, port: int, allow_anonymous: bool, root_path: str = "") -> Non
     check_access(host, users, allow_anonymous)
     check_port(host, port)
     workspace.home().mkdir(parents=True, exist_ok=True)
+    # Gradio asks itself whether it is there; behind a proxy that question must not leave the machine.
+    for name in ("NO_PROXY", "no_proxy"):
+        os.environ[name] = ",".join(filter(None, [os.environ.get(name), "127.0.0.1,localhost,::1"]))
+    if not users and not _is_local(host):
+        os.environ["FTUI_PUBLIC"] = "1"
     from ftui.ui import page, say, theme
 
     page.build().launch(

@@ -11,9 +11,11 @@ from ftui import settings as schema
 from ftui import workspace
 from ftui.chat.client import ChatClient
 from ftui.data import Loaded, Options
+from ftui.data.fetching import needs_fetch
 from ftui.errors import ModelError
 from ftui.models.find import find, label
 from ftui.service import Service
+from ftui.templates.rows import Chosen, choose
 
 PREVIEW = Service("ftui.templates.worker")
 CHAT = ChatClient()
@@ -39,6 +41,14 @@ def account(settings: schema.Settings) -> dict[str, Any]:
         data.validation = readable(data.validation)
     stamp = f"{_stamp(data.train)}{_stamp(data.validation)}"
     return _account(str(folder), data.model_dump_json(), stamp)
+
+
+def chosen(settings: schema.Settings) -> Chosen | None:
+    """The rows that would train and those held out; read once while files and settings stay. None: not here yet."""
+    if needs_fetch(settings.data.train):
+        return None
+    data = settings.data
+    return _chosen(data.model_dump_json(), f"{_stamp(data.train)}{_stamp(data.validation)}")
 
 
 def preview(settings: schema.Settings, number: int, value: dict[str, Any]) -> dict[str, Any]:
@@ -77,6 +87,11 @@ class _Carried:
 @lru_cache(maxsize=4)
 def _load(path: str, stamp: str, key: str, carried: _Carried) -> Loaded:
     return datasets.load(path, carried.options)
+
+
+@lru_cache(maxsize=2)
+def _chosen(data: str, stamp: str) -> Chosen:
+    return choose(schema.DataSettings.model_validate_json(data))
 
 
 @lru_cache(maxsize=32)

@@ -37,6 +37,8 @@ def drawn() -> list[Any]:
     status = job.status()
     progress = status.get("progress") or {}
     phase = phase_words(status["phase"]) if status.get("phase") else say("run.starting")
+    if status.get("state") == "stopping":
+        phase = say("state.stopping")
     parts = [phase, words.progress(progress)]
     if status.get("phase") == "train":
         loss = curves.latest(curves.points(job.folder), "loss")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +15,7 @@ from ftui import checks, presets, words, workspace
 from ftui import settings as schema
 from ftui.checks import Context
 from ftui.checks.context import gather, located, require
-from ftui.errors import FtuiError
+from ftui.errors import AccessError, FtuiError
 from ftui.files import file_name
 from ftui.jobs import control, folder
 from ftui.models.find import STARTER, find
@@ -42,10 +43,7 @@ class TrainTab:
     form: Form
     setup: gr.Column
     watched: gr.Column
-    run: gr.BrowserState
     view: run_view.RunView
-    start: gr.Button
-    refresh: list[Any]
 
 
 def build(run: gr.BrowserState) -> TrainTab:
@@ -98,6 +96,13 @@ def build(run: gr.BrowserState) -> TrainTab:
     with gr.Column(visible=False) as watched:
         view = run_view.build(run)
     form.link()
+    # Another data set has other held-out rows: those of a sample must not stay behind.
+    form.controls["data.train"].input(
+        told(data_tab.held_out),
+        form.controls["data.train"],
+        form.controls["data.validation"],
+        show_progress="hidden",
+    )
     refresh = [found, memory, start, command, written]
     gr.on(
         [control.change for control in form.inputs],
@@ -123,7 +128,7 @@ def build(run: gr.BrowserState) -> TrainTab:
         [setup, watched],
         show_progress="hidden",
     )
-    return TrainTab(form, setup, watched, run, view, start, refresh)
+    return TrainTab(form, setup, watched, view)
 
 
 def _special() -> dict[str, Any]:
@@ -156,19 +161,21 @@ def look(form: Form, *values: Any) -> Iterator[tuple[Any, ...]]:
     try:
         chosen = form.read(values)
         allowed(chosen)
-        context = gather(located(chosen))
+        placed = located(chosen)
+        rows = services.chosen(placed)
+        context = gather(placed, None, rows)
     except FtuiError as fault:
         yield html.error(fault), gr.skip(), gr.update(interactive=False), gr.skip(), gr.skip()
         return
     files = (f"python -m ftui train {file_name(chosen.name)}.yaml", schema.dump(chosen))
     yield findings_card(context, True), memory_card(context), _startable(context), *files
     try:
-        counted = services.account(chosen)
+        counted = services.account(placed) if rows else {"train": None}
     except FtuiError as fault:
         extra = "" if fault.code == "not_here" else html.error(fault)
         yield findings_card(context, False) + extra, gr.skip(), gr.skip(), gr.skip(), gr.skip()
         return
-    context = gather(located(chosen), counted["train"])
+    context = gather(placed, counted["train"], rows)
     yield findings_card(context, False), memory_card(context), _startable(context), gr.skip(), gr.skip()
 
 
@@ -189,8 +196,13 @@ def allowed(chosen: schema.Settings) -> None:
     model = Path(chosen.model.id).expanduser()
     if model.exists():
         workspace.check_readable(model)
-    if chosen.output.directory:
-        workspace.check_writable(chosen.output.directory)
+    if chosen.model.trust_remote_code and os.environ.get("FTUI_PUBLIC"):
+        raise AccessError(
+            "public",
+            "Not on an open page",
+            "Here everyone can start runs, so the code that a model brings is not run.",
+            "Set FTUI_AUTH=user:password where the page is served, or use a model without code of its own.",
+        )
 
 
 def findings_card(context: Context, counting: bool) -> str:

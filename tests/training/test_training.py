@@ -91,7 +91,10 @@ def test_the_adapter_moves_and_the_base_stays(train: Callable[..., Job], tiny: P
 def test_full_tuning_moves_every_weight_and_its_loss_falls(train: Callable[..., Job], tiny: Path) -> None:
     job = train(**{"method.kind": "full", "training.max_steps": 30, "training.learning_rate": 5e-3})
     assert job.state == "finished", job.log()[-3000:]
-    before, after = load_file(tiny / "model.safetensors"), load_file(job.folder / "model" / "model.safetensors")
+    before, after = (
+        load_file(tiny / "model.safetensors"),
+        load_file(job.folder / "model" / "model.safetensors"),
+    )
     assert all(not torch.equal(before[name], after[name]) for name in before)
     curve = losses(job)
     assert sum(curve[-3:]) < 0.7 * sum(curve[:3])
@@ -133,7 +136,9 @@ def test_a_stop_saves_the_step_and_resume_continues_the_same_curve(train: Callab
     settings = {"training.max_steps": 40, "training.save_steps": 100, "evaluation.steps": 100}
     whole = train(**settings)
     job = train(wait=False, **settings)
-    wait_for(lambda: (job.status()["progress"] or {}).get("done", 0) >= 3 and job.status()["phase"] == "train", 90)
+    wait_for(
+        lambda: (job.status()["progress"] or {}).get("done", 0) >= 3 and job.status()["phase"] == "train", 90
+    )
     control.stop(job)
     assert control.wait(job, timeout_s=60) == "stopped"
     step = job.result()["step"]
@@ -165,12 +170,21 @@ def test_two_processes_learn_what_one_learns(train: Callable[..., Job]) -> None:
     assert all(math.isfinite(tensor.sum().item()) for tensor in saved.values())
 
 
-def test_two_processes_stop_at_the_same_step_and_leave_nothing(train: Callable[..., Job], bare_home: Path) -> None:
+def test_two_processes_stop_at_the_same_step_and_leave_nothing(
+    train: Callable[..., Job], bare_home: Path
+) -> None:
     job = train(
         wait=False,
-        **{"training.max_steps": 400, "launch.strategy": "ddp", "launch.processes": 2, "training.batch_size": 2},
+        **{
+            "training.max_steps": 400,
+            "launch.strategy": "ddp",
+            "launch.processes": 2,
+            "training.batch_size": 2,
+        },
     )
-    wait_for(lambda: (job.status()["progress"] or {}).get("done", 0) >= 2 and job.status()["phase"] == "train", 120)
+    wait_for(
+        lambda: (job.status()["progress"] or {}).get("done", 0) >= 2 and job.status()["phase"] == "train", 120
+    )
     control.stop(job)
     assert control.wait(job, timeout_s=90) == "stopped", job.log()[-3000:]
     assert len(job.checkpoints()) == 1
@@ -206,7 +220,9 @@ def test_what_cannot_be_trained_fails_in_words(
     assert "Traceback" not in job.status()["message"]
 
 
-def test_mlflow_gets_the_curve_and_nothing_is_written_outside(train: Callable[..., Job], bare_home: Path) -> None:
+def test_mlflow_gets_the_curve_and_nothing_is_written_outside(
+    train: Callable[..., Job], bare_home: Path
+) -> None:
     from mlflow import MlflowClient
 
     job = train(**{"tracking.mlflow": True, "training.max_steps": 3})

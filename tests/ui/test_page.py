@@ -149,7 +149,9 @@ def test_an_upload_is_kept_whole_under_a_safe_name(bare_home: Path, tmp_path: Pa
     for where, text in ((first, "one"), (second, "two")):
         where.mkdir()
         (where / "Mein Datensatz (1).CSV").write_text(text)
-    names = [data_tab.keep(str(where / "Mein Datensatz (1).CSV"))["value"] for where in (first, second, first)]
+    names = [
+        data_tab.keep(str(where / "Mein Datensatz (1).CSV"))["value"] for where in (first, second, first)
+    ]
     assert names == ["mein-datensatz-1.csv", "mein-datensatz-1-2.csv", "mein-datensatz-1.csv"]
     assert [(bare_home / "data" / name).read_text() for name in names[:2]] == ["one", "two"]
     assert sorted(path.name for path in (bare_home / "data").iterdir()) == sorted(set(names))
