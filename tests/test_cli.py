@@ -55,14 +55,14 @@ def test_check_names_findings_memory_and_steps(ftui: Any, home: Path) -> None:
     done = ftui("check", "quickstart", "--json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    assert told["steps"] == 39 and 1 < told["memory_gb"]["lora"] < told["memory_gb"]["full"]
+    assert told["steps"] == 30 and 1 < told["memory_gb"]["lora"] < told["memory_gb"]["full"]
 
 
 def test_inspect_with_a_model_counts_tokens_as_training_will(ftui: Any, home: Path) -> None:
     done = ftui("inspect", SAMPLE, "--model", "starter", "--max-length", "64", "--json")
     assert done.returncode == 0, done.stderr
     lengths = json.loads(done.stdout)["lengths"]
-    assert lengths["kept"] + lengths["no_target_left"] == 100
+    assert lengths["kept"] + lengths["no_target_left"] == 80
     assert lengths["longest"] > 40
 
 

@@ -12,7 +12,8 @@ from typing import Any
 import torch
 from accelerate import PartialState
 from datasets import Dataset
-from trl import SFTConfig, SFTTrainer
+from transformers import set_seed
+from trl import SFTConfig
 
 from ftui import hardware, workspace
 from ftui import settings as schema
@@ -29,6 +30,7 @@ from ftui.templates.prepare import Prepared, prepare
 from ftui.templates.rows import Chosen, choose
 from ftui.training.arguments import check_extra, lora, sft_arguments
 from ftui.training.callbacks import FolderCallback, peak_memory_gb
+from ftui.training.sampler import Trainer
 
 
 def train(reporter: Reporter) -> dict[str, Any]:
@@ -46,6 +48,8 @@ def train(reporter: Reporter) -> dict[str, Any]:
     reporter.check_stop()
 
     reporter.phase("load the model")
+    # Before the adapter is made: its first weights are random, and the same seed must give the same run.
+    set_seed(settings.training.seed)
     dtype, dtype_reason = schema.dtype(settings, machine)
     model = load_model(
         model_folder,
@@ -165,13 +169,13 @@ def _trainer(
     train_rows: Prepared,
     held_rows: Prepared,
     callback: FolderCallback,
-) -> SFTTrainer:
+) -> Trainer:
     if settings.tracking.mlflow and reporter.main:
         _track(settings.tracking.experiment)
     fields = sft_arguments(settings, machine, reporter.job.folder, bool(held_rows.rows))
     try:
         arguments = SFTConfig(**fields)
-        return SFTTrainer(
+        return Trainer(
             model=model,
             args=arguments,
             train_dataset=_dataset(train_rows),
@@ -179,6 +183,7 @@ def _trainer(
             processing_class=tokenizer,
             peft_config=lora(settings),
             callbacks=[callback],
+            lengths=[len(row.ids) for row in train_rows.rows] if settings.training.group_by_length else None,
         )
     except (ValueError, TypeError, ImportError) as refusal:
         if "target_modules" in str(refusal).lower() or "target modules" in str(refusal).lower():
@@ -225,7 +230,7 @@ def _dataset(rows: Prepared) -> Dataset:
 
 
 def _save(
-    reporter: Reporter, trainer: SFTTrainer, tokenizer: Any, state: PartialState, settings: schema.Settings
+    reporter: Reporter, trainer: Trainer, tokenizer: Any, state: PartialState, settings: schema.Settings
 ) -> str:
     """Write the result beside, then rename: a folder called `model` is a whole one."""
     folder = reporter.job.folder / "model"

@@ -94,9 +94,7 @@ def build() -> ChatTab:
                 send = gr.Button(
                     label("chat.send"), variant="primary", scale=1, min_width=90, elem_id="chat-send"
                 )
-                stop = gr.Button(
-                    label("chat.stop"), variant="stop", scale=1, min_width=90, elem_id="chat-stop"
-                )
+                stop = gr.Button(label("chat.stop"), scale=1, min_width=90, elem_id="chat-stop")
             with gr.Row(elem_classes="actions"):
                 again = gr.Button(label("chat.again"), size="sm", scale=0, min_width=110)
                 clear = gr.Button(label("chat.clear"), size="sm", scale=0, min_width=110)

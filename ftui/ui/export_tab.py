@@ -132,7 +132,7 @@ def _made(job: folder.Job) -> str:
             f"<code>AutoModelForCausalLM.from_pretrained('{html.text(path)}')</code></p>"
         )
         return html.card(html.text(say("export.made.merged", name=job.name, when=when)), body)
-    serve = f"mlflow models serve -m {result['model_uri']} --no-conda"
+    serve = f"mlflow models serve -m {result['uri']} --no-conda"
     body = (
         html.table(
             [say("export.name"), say("export.version"), say("export.alias"), say("export.registry")],
@@ -140,7 +140,7 @@ def _made(job: folder.Job) -> str:
         )
         + f"<p><b>{html.text(say('export.asked'))}</b> {html.text(result['question'])}<br>"
         f"<b>{html.text(say('export.answered'))}</b> {html.text(result['answer'])}</p>"
-        f"<p class='muted'><code>mlflow.pyfunc.load_model('{html.text(result['model_uri'])}')</code> · "
+        f"<p class='muted'><code>mlflow.pyfunc.load_model('{html.text(result['uri'])}')</code> · "
         f"<code>MLFLOW_TRACKING_URI={html.text(result['registry'])} {html.text(serve)}</code></p>"
     )
     return html.card(html.text(say("export.made.register", name=result["name"], when=when)), body)

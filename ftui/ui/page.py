@@ -159,6 +159,7 @@ def _tick(
 
     page.load(told(opened), run, [tabs, run, train.setup, train.watched], show_progress="hidden")
     page.load(told(chat_tab.loaded), None, chat.status, show_progress="hidden")
+    page.load(told(runs_chosen), dropdowns, dropdowns, show_progress="hidden")
     lists = [data.source, train.form.controls["data.train"], train.form.controls["model.id"]]
     page.load(told(choices_now), None, lists, show_progress="hidden")
     page.load(told(data_tab.show), data.asked, data.refresh, show_progress="hidden")

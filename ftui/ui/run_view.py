@@ -53,7 +53,7 @@ def build(run: gr.BrowserState) -> RunView:
         color="what",
         color_map={say("plot.raw"): RAW, say("plot.smooth"): SMOOTH, say("plot.evaluation"): EVALUATION},
         colors_in_legend=[say("plot.raw"), say("plot.smooth"), say("plot.evaluation")],
-        color_title=" ",
+        color_title=say("plot.curve"),
         x_title=say("plot.step"),
         y_title=say("plot.loss"),
         height=300,

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from ftui import workspace
 from ftui.chat.client import ChatClient, Sampling
@@ -28,14 +29,24 @@ def run_id() -> str:
     return next(job.id for job in folder.listed("train"))
 
 
+def settled(place: Locator) -> str:
+    """The text of a place once it has stopped growing for two seconds."""
+    before, since = "", time.monotonic()
+    while time.monotonic() - since < 2:
+        if (now := place.inner_text()) != before:
+            before, since = now, time.monotonic()
+        time.sleep(0.2)
+    return before
+
+
 def test_1_the_data_tab_shows_what_will_be_learned(page: Page, picture: Picture) -> None:
     found = page.locator("#data-found")
-    expect(found).to_contain_text("100 rows")
+    expect(found).to_contain_text("80 rows")
     expect(found).to_contain_text("longest row", timeout=90_000)
     expect(page.locator("#data-preview mark.learned").first).to_be_visible()
     learned = "".join(page.locator("#data-preview mark.learned").all_inner_texts())
     assert learned.endswith("<|im_end|>") and "139" in learned
-    page.locator("#data-rows").get_by_text("How long is the warranty", exact=False).first.click()
+    page.locator("#data-rows").get_by_text("How long is the warranty").locator("visible=true").first.click()
     expect(page.locator("#data-preview")).to_contain_text("row 6")
     picture(page, "data-wide-light")
 
@@ -49,7 +60,7 @@ def test_2_start_trains_and_the_curve_grows(page: Page, picture: Picture) -> Non
     page.locator("#train-start").dblclick()
     expect(page.locator("#run-head")).to_contain_text("lumen-desk", timeout=30_000)
     expect(page.locator("#run-head")).to_contain_text(
-        re.compile(r"step ([4-9]|[1-3]\d) of 39"), timeout=180_000
+        re.compile(r"step ([4-9]|[1-3]\d) of 30"), timeout=180_000
     )
     expect(page.locator("#strip-row")).to_contain_text("lumen-desk")
     assert len(list(folder.listed("train"))) == 1, "a double click starts one run"
@@ -82,7 +93,7 @@ def test_4_the_run_ends_and_is_listed(page: Page, picture: Picture) -> None:
     picture(page, "run-finished-wide-light")
     tab(page, "Runs")
     expect(page.locator("#runs-table")).to_contain_text("lumen-desk")
-    page.locator("#runs-table").get_by_text("lumen-desk").first.click()
+    page.locator("#runs-table").get_by_text("lumen-desk").locator("visible=true").first.click()
     expect(page.locator("#runs-detail")).to_contain_text("Learning rate")
     picture(page, "runs-wide-light")
 
@@ -97,7 +108,8 @@ def test_5_both_models_answer_a_held_out_question(page: Page, picture: Picture) 
     fact = next(item for item in FACTS if item["question"] == asked)
     expect(tuned).to_contain_text(fact["fact"], timeout=120_000)
     expect(base.locator(".bot").last).to_contain_text(re.compile(r"\w{3}"), timeout=60_000)
-    assert fact["fact"] not in base.locator(".bot").last.inner_text()
+    whole = settled(base.locator(".bot").last)
+    assert fact["fact"] not in whole
     picture(page, "chat-wide-light")
 
 
@@ -120,9 +132,10 @@ def test_6_the_tuned_model_knows_the_facts_and_the_base_does_not() -> None:
 
 def test_7_the_evaluation_sets_both_beside_each_other(page: Page, picture: Picture) -> None:
     tab(page, "Evaluate")
+    expect(page.locator("#evaluate-run input")).to_have_value(re.compile("lumen-desk"))
     page.locator("#evaluate-start").click()
     expect(page.locator("#evaluate-figures")).to_contain_text("Perplexity", timeout=180_000)
-    expect(page.locator("#evaluate-figures")).to_contain_text("20 rows")
+    expect(page.locator("#evaluate-figures")).to_contain_text("16 rows")
     picture(page, "evaluate-wide-light")
     result = next(folder.listed("evaluate")).result()
     assert result["tuned"]["loss"] < 0.5 * result["base"]["loss"]
@@ -130,6 +143,7 @@ def test_7_the_evaluation_sets_both_beside_each_other(page: Page, picture: Pictu
 
 def test_8_the_result_is_exported_and_registered_with_proof(page: Page, picture: Picture) -> None:
     tab(page, "Export")
+    expect(page.locator("#export-name input, #export-name textarea")).to_have_value("lumen-desk")
     page.locator("#export-merged").click()
     expect(page.locator("#export-done")).to_contain_text("answers equal", timeout=300_000)
     page.locator("#export-register").click()

@@ -104,6 +104,7 @@ def test_full_tuning_moves_every_weight_and_its_loss_falls(train: Callable[..., 
 
 def test_the_losses_are_those_of_a_plain_trl_script(train: Callable[..., Job], tiny: Path) -> None:
     from datasets import Dataset
+    from transformers import set_seed
     from trl import SFTConfig, SFTTrainer
 
     from ftui.models.load import load_model, load_tokenizer
@@ -113,13 +114,22 @@ def test_the_losses_are_those_of_a_plain_trl_script(train: Callable[..., Job], t
     job = train(**{"training.group_by_length": False, "evaluation.steps": 100})
     settings = schema.parse(job.settings)
     tokenizer = load_tokenizer(tiny)
-    rows = [{"prompt": row.value["messages"][:-1], "completion": row.value["messages"][-1:]}
-            for row in choose(settings.data).train]  # fmt: skip
+    # What a person would write by hand: the model's template with marks around what the assistant says.
+    said = "{{'<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n'}}"
+    assert said in tokenizer.chat_template
+    marked = (
+        "{% if message['role'] == 'assistant' %}{{'<|im_start|>assistant\n'}}{% generation %}"
+        "{{message['content'] + '<|im_end|>'}}{% endgeneration %}{{'\n'}}{% else %}" + said + "{% endif %}"
+    )
+    tokenizer.chat_template = tokenizer.chat_template.replace(said, marked)
+    rows = [{"messages": row.value["messages"]} for row in choose(settings.data).train]
     arguments = SFTConfig(
         output_dir=str(job.folder / "plain"), learning_rate=1e-3, max_steps=6, per_device_train_batch_size=4,
         lr_scheduler_type="cosine", seed=42, logging_steps=1, save_strategy="no", use_cpu=True, bf16=False,
         gradient_checkpointing=False, max_length=96, optim="adamw_torch_fused", disable_tqdm=True, report_to=[],
+        assistant_only_loss=True,
     )  # fmt: skip
+    set_seed(42)
     trainer = SFTTrainer(
         model=load_model(tiny, "float32"),
         args=arguments,
