@@ -6,6 +6,7 @@ handler of its own. With all areas as outputs of the tick, an idle page was seen
 
 from __future__ import annotations
 
+import inspect
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import Any
 
 import gradio as gr
 
-from ftui.ui.handler import ticking
+from ftui.ui.handler import ticking, told
 
 log = logging.getLogger("ftui")
 TICK_S = 1.0
@@ -24,11 +25,11 @@ class Area:
     """A part of the page that follows the folders.
 
     stamp(*inputs): a short text that changes when there is something new to show. drawn(*inputs): updates of
-    the outputs. Both get the values of `inputs`.
+    the outputs, at once or in steps. Both get the values of `inputs`.
     """
 
     stamp: Callable[..., str]
-    drawn: Callable[..., list[Any]]
+    drawn: Callable[..., Any]
     inputs: list[Any]
     outputs: list[Any]
 
@@ -51,12 +52,15 @@ def start(areas: list[Area]) -> None:
         look, [*seen, *inputs], seen, show_progress="hidden", concurrency_limit=None, api_visibility="private"
     )
     for area, state in zip(areas, seen, strict=True):
+        # A handler that draws in steps is one that takes long: its errors are worth a note.
+        steps = inspect.isgeneratorfunction(area.drawn)
         state.change(
-            ticking(area.drawn, len(area.outputs)),
+            told(area.drawn) if steps else ticking(area.drawn, len(area.outputs)),
             area.inputs,
             area.outputs,
             show_progress="hidden",
-            queue=False,
+            queue=steps,
+            concurrency_limit=None,
             api_visibility="private",
         )
 

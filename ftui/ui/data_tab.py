@@ -19,9 +19,10 @@ from ftui.data.fetching import needs_fetch
 from ftui.errors import FtuiError, ModelError
 from ftui.files import file_name
 from ftui.jobs import control
-from ftui.models.find import STARTER
+from ftui.models.find import STARTER, find
 from ftui.models.find import label as model_label
 from ftui.ui import html, services
+from ftui.ui.clock import Area
 from ftui.ui.handler import told
 from ftui.ui.say import label, say
 
@@ -37,8 +38,7 @@ class DataTab:
     source: gr.Dropdown
     use: gr.Button
     options: list[Any]
-    asked: list[Any]
-    refresh: list[Any]
+    area: Area
 
 
 def build(model: Any, max_length: Any) -> DataTab:
@@ -59,9 +59,11 @@ def build(model: Any, max_length: Any) -> DataTab:
     with gr.Row():
         with gr.Column(scale=2, min_width=320):
             found = gr.HTML(elem_id="data-found", min_height=160)
-            with gr.Accordion(label("data.change"), open=False):
+            with gr.Accordion(label("data.change"), open=False) as change:
                 kind = gr.Dropdown(
-                    [("", ""), *((name, name) for name in SCHEMAS)], value="", label=label("data.schema")
+                    [(label("data.detected"), ""), *((name, name) for name in SCHEMAS)],
+                    value="",
+                    label=label("data.schema"),
                 )
                 columns = [
                     gr.Dropdown([], value=None, label=label(f"data.column.{name}"), allow_custom_value=True)
@@ -100,21 +102,19 @@ def build(model: Any, max_length: Any) -> DataTab:
     options: list[Any] = [kind, *columns, system, duplicates]
     asked: list[Any] = [source, model, max_length, which, *options]
 
-    drawn = [found, rows, numbers, preview, fetch, *columns]
+    drawn = [found, rows, numbers, preview, fetch, change, *columns]
+    quiet: dict[str, Any] = {"show_progress": "hidden", "concurrency_limit": None}
+    # What was said of one data set's columns does not hold for the next one.
+    source.change(
+        lambda: ["", *[None] * len(COLUMNS)], None, [kind, *columns], show_progress="hidden", queue=False
+    ).then(told(show), asked, drawn, trigger_mode="always_last", **quiet)
     gr.on(
-        [
-            source.change,
-            which.change,
-            *(control.input for control in options),
-            model.change,
-            max_length.change,
-        ],
+        [which.change, *(control.input for control in options), model.change, max_length.change],
         told(show),
         asked,
         drawn,
-        show_progress="hidden",
         trigger_mode="always_last",
-        concurrency_limit=None,
+        **quiet,
     )
     rows.select(
         told(pick),
@@ -125,7 +125,7 @@ def build(model: Any, max_length: Any) -> DataTab:
     )
     upload.upload(told(keep), upload, source)
     fetch.click(told(begin_fetch), [source, model], fetch)
-    return DataTab(source, use, options, asked, drawn)
+    return DataTab(source, use, options, Area(here, show, asked, drawn))
 
 
 def sets() -> list[tuple[str, str]]:
@@ -157,9 +157,14 @@ def keep(uploaded: str) -> Any:
     return gr.update(choices=sets(), value=target.name)
 
 
+def here(source: str, model: str, *_: Any) -> str:
+    """What changes when a job has brought the data set or the model: then there is more to show."""
+    return f"{needs_fetch(source or '')} {find(model or STARTER)}"
+
+
 def show(source: str, model: str, max_length: int, which: str, *options: Any) -> Iterator[tuple[Any, ...]]:
     """What was found, the rows and the first row as the model sees it: first what is quick, then the tokens."""
-    skip = [gr.skip()] * len(COLUMNS)
+    skip = [gr.skip()] * (1 + len(COLUMNS))
     if not (source or "").strip():
         message = html.empty(say("data.empty.title"), say("data.empty"))
         yield message, _frame([]), [], "", gr.update(visible=False), *skip
@@ -170,7 +175,9 @@ def show(source: str, model: str, max_length: int, which: str, *options: Any) ->
     except FtuiError as fault:
         choices = [gr.update(choices=["", *fault.columns]) if fault.columns else gr.skip() for _ in COLUMNS]
         button = gr.update(visible=needs_fetch(source), value=say("data.fetch.set"))
-        yield html.error(fault), _frame([]), [], "", button, *choices
+        # Where the columns are not known the person says what they hold: the place to do so opens by itself.
+        opened = gr.update(open=True) if fault.columns else gr.skip()
+        yield html.error(fault), _frame([]), [], "", button, opened, *choices
         return
     picks = [gr.update(choices=["", *loaded.report.columns]) for _ in COLUMNS]
     table = _table(loaded, which, None)
@@ -182,6 +189,7 @@ def show(source: str, model: str, max_length: int, which: str, *options: Any) ->
         numbers,
         html.waiting(say("data.tokenising")),
         gr.update(visible=False),
+        gr.skip(),
         *picks,
     )
     try:

@@ -140,6 +140,8 @@ def _tick(
     clock.start(
         [
             Area(strip.stamp, strip.drawn, [], [strip_row, strip_text]),
+            data.area,
+            train.area,
             *train.view.areas,
             listed.area,
             Area(lambda *_: repr(runs.choices()), runs_chosen, dropdowns, dropdowns),
@@ -162,7 +164,6 @@ def _tick(
     page.load(told(runs_chosen), dropdowns, dropdowns, show_progress="hidden")
     lists = [data.source, train.form.controls["data.train"], train.form.controls["model.id"]]
     page.load(told(choices_now), None, lists, show_progress="hidden")
-    page.load(told(data_tab.show), data.asked, data.refresh, show_progress="hidden")
     page.load(told(lambda: train.form.show(_quickstart())), None, train.form.inputs, show_progress="hidden")
 
 

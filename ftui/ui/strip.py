@@ -60,4 +60,4 @@ def stop() -> None:
         except FtuiError as ended:
             gr.Info(ended.message)
             return
-        gr.Info(say("run.stopping"))
+        gr.Info(say("run.stopping" if running[0].kind == "train" else "run.ending"))

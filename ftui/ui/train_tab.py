@@ -15,12 +15,14 @@ from ftui import checks, presets, words, workspace
 from ftui import settings as schema
 from ftui.checks import Context
 from ftui.checks.context import gather, located, require
+from ftui.data.fetching import needs_fetch
 from ftui.errors import AccessError, FtuiError
 from ftui.files import file_name
 from ftui.jobs import control, folder
 from ftui.models.find import STARTER, find
 from ftui.models.find import label as model_label
 from ftui.ui import data_tab, html, run_view, services
+from ftui.ui.clock import Area
 from ftui.ui.form import Form
 from ftui.ui.handler import told
 from ftui.ui.say import label, say
@@ -44,6 +46,7 @@ class TrainTab:
     setup: gr.Column
     watched: gr.Column
     view: run_view.RunView
+    area: Area
 
 
 def build(run: gr.BrowserState) -> TrainTab:
@@ -128,7 +131,8 @@ def build(run: gr.BrowserState) -> TrainTab:
         [setup, watched],
         show_progress="hidden",
     )
-    return TrainTab(form, setup, watched, view)
+    area = Area(partial(brought, form), partial(look, form), form.inputs, refresh)
+    return TrainTab(form, setup, watched, view, area)
 
 
 def _special() -> dict[str, Any]:
@@ -154,6 +158,12 @@ def models() -> list[tuple[str, str]]:
     ]
     hub = [(name if find(name) else say("train.to_fetch", name=name), name) for name in HUB_MODELS]
     return [(model_label(STARTER), STARTER), *own, *hub]
+
+
+def brought(form: Form, *values: Any) -> str:
+    """What changes when a job has brought the model or the data set: then more can be checked."""
+    chosen = dict(zip(form.controls, values, strict=True))
+    return f"{find(chosen['model.id'] or STARTER)} {needs_fetch(chosen['data.train'] or '')}"
 
 
 def look(form: Form, *values: Any) -> Iterator[tuple[Any, ...]]:

@@ -26,7 +26,7 @@ from ftui.ui import page
 from ftui.ui import data_tab, train_tab, runs_tab, evaluate_tab, export_tab, strip, chat_tab, services
 from ftui import presets
 page.build()
-list(data_tab.show("samples/lumen-desk.jsonl", "starter", 256, "all", "", None, None, None, None, "", False))
+list(data_tab.show("samples/lumen-desk.jsonl", "starter", 256, "all", "", *[None] * len(data_tab.COLUMNS), "", False))
 form = train_tab.Form()
 strip.drawn(); runs_tab.drawn("all", ""); evaluate_tab.drawn("", None, "all"); export_tab.drawn("", None)
 services.PREVIEW.close()
@@ -137,7 +137,9 @@ def test_the_page_refuses_to_read_what_lies_outside(home: Path, tmp_path: Path) 
 
     secret = tmp_path / "outside.jsonl"
     secret.write_text('{"question": "a", "answer": "b"}\n')
-    shown = list(data_tab.show(str(secret), "starter", 256, "all", "", None, None, None, None, "", False))
+    shown = list(
+        data_tab.show(str(secret), "starter", 256, "all", "", *[None] * len(data_tab.COLUMNS), "", False)
+    )
     assert "FTUI_DATA_ROOTS" in shown[0][0]
     assert "question" not in shown[0][0]
 
