@@ -12,9 +12,11 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
-from ftui import __version__, commands
+from ftui import __version__, commands, workspace
 from ftui.errors import FtuiError, as_error
 
 
@@ -35,9 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except FtuiError as error:
         return _failed(error, given.json, 2)
     except Exception as fault:
-        if not isinstance(fault, OSError) or os.environ.get("FTUI_TRACEBACK"):
-            traceback.print_exc(file=sys.stderr)
-        return _failed(as_error(fault, "the lines above"), given.json, 1)
+        return _failed(as_error(fault, str(_logged())), given.json, 1)
     if given.json:
         print(json.dumps(value, ensure_ascii=False, indent=1, default=str))
     elif text:
@@ -160,6 +160,15 @@ def _mapping(text: str) -> dict[str, str]:
     if not isinstance(value, dict):
         raise argparse.ArgumentTypeError('give an object such as {"prompt": "question"}')
     return {str(key): str(column) for key, column in value.items()}
+
+
+def _logged() -> Path:
+    """Write the traceback of a fault of ours to the log, where the person who reports it finds it."""
+    path = workspace.home() / "logs" / "terminal.log"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="utf-8") as log:
+        log.write(f"{datetime.now():%Y-%m-%d %H:%M:%S} {' '.join(sys.argv[1:])}\n{traceback.format_exc()}\n")
+    return path
 
 
 def _failed(error: FtuiError, as_json: bool, code: int) -> int:

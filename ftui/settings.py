@@ -454,6 +454,12 @@ def form(field: FieldInfo) -> dict[str, Any]:
     return dict(field.json_schema_extra) if isinstance(field.json_schema_extra, dict) else _form()
 
 
+def number(field: FieldInfo) -> bool:
+    """Whether a field holds a number, which needs little room."""
+    kinds = {field.annotation, *get_args(field.annotation)}
+    return bool(kinds & {int, float})
+
+
 def choices(field: FieldInfo) -> list[str]:
     """The values of a field that has a fixed list of them; else none."""
     return [str(value) for value in get_args(field.annotation) if isinstance(value, str)]

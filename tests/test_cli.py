@@ -37,6 +37,21 @@ def test_without_json_an_error_is_readable_and_goes_to_standard_error(ftui: Any,
     assert "no job" in done.stderr and "→" in done.stderr and "Traceback" not in done.stderr
 
 
+def test_a_fault_of_ours_is_one_sentence_exit_code_1_and_a_traceback_in_the_log(
+    bare_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from ftui import cli, commands
+
+    def broken(_: Any) -> Any:
+        raise ZeroDivisionError("a broken command")
+
+    monkeypatch.setattr(commands, "doctor", broken)
+    assert cli.main(["doctor", "--json"]) == 1
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["code"] == "fault" and "terminal.log" in error["fix"]
+    assert "Traceback" in (bare_home / "logs" / "terminal.log").read_text()
+
+
 def test_a_setting_that_is_wrong_is_told_before_a_job_is_made(ftui: Any, bare_home: Path) -> None:
     done = ftui("train", "quickstart", "--set", "training.learning_rat=1", "--json")
     assert done.returncode == 2

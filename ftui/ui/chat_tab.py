@@ -55,25 +55,16 @@ def build() -> ChatTab:
                 seed = gr.Number(0, precision=0, label=label("chat.seed"))
         with gr.Column(scale=3, min_width=320):
             with gr.Row():
-                base = gr.Chatbot(
-                    label=label("chat.base"),
-                    height=380,
-                    min_width=280,
-                    elem_id="chat-base",
-                    buttons=["copy"],
-                    placeholder=say("chat.base.empty"),
-                    render_markdown=True,
-                    sanitize_html=True,
-                )
-                tuned = gr.Chatbot(
-                    label=label("chat.tuned"),
-                    height=380,
-                    min_width=280,
-                    elem_id="chat-tuned",
-                    buttons=["copy"],
-                    placeholder=say("chat.tuned.empty"),
-                    render_markdown=True,
-                    sanitize_html=True,
+                base, tuned = (
+                    gr.Chatbot(
+                        label=label(f"chat.{column}"),
+                        placeholder=say(f"chat.{column}.empty"),
+                        height=380,
+                        min_width=280,
+                        elem_id=f"chat-{column}",
+                        buttons=["copy"],
+                    )
+                    for column in ("base", "tuned")
                 )
             questions = gr.Dataset(
                 components=[gr.Textbox(visible=False)],

@@ -39,7 +39,7 @@ class Form:
                 "info": label(f"field.{name}.help"),
                 "visible": schema.applies(name, _defaults()),
                 "elem_id": f"field-{name.replace('.', '-')}",
-                "min_width": 140,
+                "min_width": 140 if schema.number(info) else 240,
             }
             make = (special or {}).get(name, _control(info))
             self.controls[name] = make(value=shown(_defaults()[name]), **options)

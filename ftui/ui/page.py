@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
 
+from ftui import presets
 from ftui.jobs import control
 from ftui.models.find import STARTER
 from ftui.models.find import label as model_label
@@ -24,6 +26,22 @@ from ftui.ui.clock import Area
 from ftui.ui.form import shown
 from ftui.ui.handler import told
 from ftui.ui.say import label, say
+
+
+@dataclass
+class Places:
+    """The parts of the page that are linked with each other. run: the id of the job that the visitor watches."""
+
+    tabs: gr.Tabs
+    run: gr.BrowserState
+    train: train_tab.TrainTab
+    listed: runs_tab.RunsTab
+    chat: chat_tab.ChatTab
+    evaluate: evaluate_tab.EvaluateTab
+    export: export_tab.ExportTab
+    data: data_tab.DataTab
+    strip_row: gr.Row
+    strip_text: gr.HTML
 
 
 def build() -> gr.Blocks:
@@ -53,25 +71,17 @@ def build() -> gr.Blocks:
                 export = export_tab.build()
         with data_place:
             data = data_tab.build(train.form.controls["model.id"], train.form.controls["data.max_length"])
-        _link(tabs, run, train, listed, chat, evaluate, export, data)
-        _tick(page, tabs, run, train, listed, chat, evaluate, export, data, strip_row, strip_text)
+        on = Places(tabs, run, train, listed, chat, evaluate, export, data, strip_row, strip_text)
+        _link(on)
+        _tick(page, on)
         strip_stop.click(told(strip.stop), None, None, show_progress="hidden", concurrency_limit=None)
     return page
 
 
-def _link(
-    tabs: gr.Tabs,
-    run: gr.BrowserState,
-    train: train_tab.TrainTab,
-    listed: runs_tab.RunsTab,
-    chat: chat_tab.ChatTab,
-    evaluate: evaluate_tab.EvaluateTab,
-    export: export_tab.ExportTab,
-    data: data_tab.DataTab,
-) -> None:
+def _link(on: Places) -> None:
     """What a press on one tab does on another."""
     quiet: dict[str, Any] = {"show_progress": "hidden"}
-    form = train.form.controls
+    form = on.train.form.controls
     given = [
         "data.train",
         "data.validation",
@@ -96,57 +106,47 @@ def _link(
             gr.update(visible=False),
         ]
 
-    data.use.click(
+    on.data.use.click(
         told(use),
-        [data.source, *data.options],
-        [tabs, *(form[name] for name in given), train.setup, train.watched],
+        [on.data.source, *on.data.options],
+        [on.tabs, *(form[name] for name in given), on.train.setup, on.train.watched],
         **quiet,
     )
-    train.view.chat.click(lambda chosen: (gr.Tabs(selected="chat"), chosen), run, [tabs, chat.run], **quiet)
-    train.view.export.click(
-        lambda chosen: (gr.Tabs(selected="export"), chosen), run, [tabs, export.run], **quiet
+    on.train.view.chat.click(
+        lambda chosen: (gr.Tabs(selected="chat"), chosen), on.run, [on.tabs, on.chat.run], **quiet
     )
-    listed.chat.click(
-        lambda chosen: (gr.Tabs(selected="chat"), chosen), listed.chosen, [tabs, chat.run], **quiet
+    on.train.view.export.click(
+        lambda chosen: (gr.Tabs(selected="export"), chosen), on.run, [on.tabs, on.export.run], **quiet
     )
-    listed.open.click(
+    on.listed.chat.click(
+        lambda chosen: (gr.Tabs(selected="chat"), chosen), on.listed.chosen, [on.tabs, on.chat.run], **quiet
+    )
+    on.listed.open.click(
         lambda chosen: (
             gr.Tabs(selected="train"),
             chosen,
             gr.update(visible=False),
             gr.update(visible=True),
         ),
-        listed.chosen,
-        [tabs, run, train.setup, train.watched],
+        on.listed.chosen,
+        [on.tabs, on.run, on.train.setup, on.train.watched],
         **quiet,
     )
 
 
-def _tick(
-    page: gr.Blocks,
-    tabs: gr.Tabs,
-    run: gr.BrowserState,
-    train: train_tab.TrainTab,
-    listed: runs_tab.RunsTab,
-    chat: chat_tab.ChatTab,
-    evaluate: evaluate_tab.EvaluateTab,
-    export: export_tab.ExportTab,
-    data: data_tab.DataTab,
-    strip_row: gr.Row,
-    strip_text: gr.HTML,
-) -> None:
+def _tick(page: gr.Blocks, on: Places) -> None:
     """A clock that looks at the folders; each handler sends only what has changed."""
-    dropdowns = [chat.run, evaluate.run, export.run]
+    dropdowns = [on.chat.run, on.evaluate.run, on.export.run]
     clock.start(
         [
-            Area(strip.stamp, strip.drawn, [], [strip_row, strip_text]),
-            data.area,
-            train.area,
-            *train.view.areas,
-            listed.area,
+            Area(strip.stamp, strip.drawn, [], [on.strip_row, on.strip_text]),
+            on.data.area,
+            on.train.area,
+            *on.train.view.areas,
+            on.listed.area,
             Area(lambda *_: repr(runs.choices()), runs_chosen, dropdowns, dropdowns),
-            evaluate.area,
-            export.area,
+            on.evaluate.area,
+            on.export.area,
         ]
     )
 
@@ -159,12 +159,16 @@ def _tick(
             gr.update(visible=active),
         )
 
-    page.load(told(opened), run, [tabs, run, train.setup, train.watched], show_progress="hidden")
-    page.load(told(chat_tab.loaded), None, chat.status, show_progress="hidden")
+    page.load(
+        told(opened), on.run, [on.tabs, on.run, on.train.setup, on.train.watched], show_progress="hidden"
+    )
+    page.load(told(chat_tab.loaded), None, on.chat.status, show_progress="hidden")
     page.load(told(runs_chosen), dropdowns, dropdowns, show_progress="hidden")
-    lists = [data.source, train.form.controls["data.train"], train.form.controls["model.id"]]
+    lists = [on.data.source, on.train.form.controls["data.train"], on.train.form.controls["model.id"]]
     page.load(told(choices_now), None, lists, show_progress="hidden")
-    page.load(told(lambda: train.form.show(_quickstart())), None, train.form.inputs, show_progress="hidden")
+    page.load(
+        told(lambda: on.train.form.show(_quickstart())), None, on.train.form.inputs, show_progress="hidden"
+    )
 
 
 def choices_now() -> list[Any]:
@@ -188,6 +192,4 @@ def runs_chosen(*chosen: str | None) -> list[Any]:
 
 
 def _quickstart() -> Any:
-    from ftui import presets
-
     return presets.preset("quickstart").settings()
