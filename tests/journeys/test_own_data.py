@@ -34,6 +34,7 @@ def test_columns_that_are_not_known_are_asked_for_and_the_rows_appear_at_once(
     page.locator("#data-use").click()
     expect(page.locator("#train-findings")).to_contain_text("1 of 13 rows is dropped", timeout=60_000)
     page.get_by_role("button", name="All settings, by section").click()
+    page.get_by_role("button", name="What is learned").click()
     validation = page.locator("#field-data-validation textarea, #field-data-validation input").first
     expect(validation).to_have_value("")
 
