@@ -22,6 +22,9 @@ def loss_frame(logged: list[dict[str, Any]]) -> pd.DataFrame | None:
         (say("plot.evaluation"), curves.series(logged, "eval_loss")),
     ]
     rows = [(step, value, name) for name, points in lines for step, value in points]
+    if raw:
+        # The chart keeps the names it began with: a series whose first point comes later must be there from the start.
+        rows += [(raw[0][0], float("nan"), name) for name, points in lines if not points]
     return _filled(pd.DataFrame(rows, columns=["step", "value", "what"]))
 
 

@@ -56,7 +56,7 @@ def build(run: gr.BrowserState) -> RunView:
         color_title=say("plot.curve"),
         x_title=say("plot.step"),
         y_title=say("plot.loss"),
-        height=300,
+        height=350,
         label=label("plot.loss"),
         buttons=["fullscreen", "export"],
         elem_id="run-loss",

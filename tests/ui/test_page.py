@@ -157,3 +157,16 @@ def test_an_upload_is_kept_whole_under_a_safe_name(bare_home: Path, tmp_path: Pa
     assert names == ["mein-datensatz-1.csv", "mein-datensatz-1-2.csv", "mein-datensatz-1.csv"]
     assert [(bare_home / "data" / name).read_text() for name in names[:2]] == ["one", "two"]
     assert sorted(path.name for path in (bare_home / "data").iterdir()) == sorted(set(names))
+
+
+def test_the_chart_knows_all_its_series_from_the_first_point_on_and_an_empty_one_is_none() -> None:
+    from ftui.ui import plots
+
+    assert plots.loss_frame([]) is None
+    first = plots.loss_frame([{"step": 1, "loss": 3.0}])
+    assert first is not None
+    assert sorted(first["what"].unique()) == ["as logged", "held-out rows", "smoothed"]
+    later = plots.loss_frame(
+        [{"step": 1, "loss": 3.0}, {"step": 2, "loss": 2.0}, {"step": 2, "eval_loss": 2.5}]
+    )
+    assert later is not None and later["value"].notna().all()
