@@ -22,7 +22,7 @@ from typing import Any
 
 from ftui import hardware, workspace
 from ftui.errors import FtuiError, JobError, as_error
-from ftui.jobs import launch, process
+from ftui.jobs import control, launch, process
 
 Event = dict[str, Any]
 Answer = Callable[..., Generator[Event, None, Event]]
@@ -119,6 +119,7 @@ class Service:
             self._child.stdin.flush()
 
     def _start(self) -> None:
+        machine, training = hardware.detect(), any(job.kind == "train" for job in control.active())
         folder = workspace.home() / "logs"
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / f"{self.module}.log").open("ab") as log:
@@ -127,7 +128,7 @@ class Service:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
-                env=launch.beside(hardware.detect()),
+                env=launch.beside(machine) if training else launch.environment(machine, 1),
                 cwd=workspace.PROJECT,
                 start_new_session=True,
             )

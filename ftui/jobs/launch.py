@@ -21,7 +21,7 @@ MALLOC = {
 
 
 # Threads that wait by spinning take the cores from a training that runs beside them: two programs at once were
-# seen to be three times slower each. Training itself keeps spinning, which is a seventh faster on a quiet machine.
+# seen to be three times slower each. On quiet cores spinning is faster: a seventh in training, more in a chat.
 WAIT_ASLEEP = {"GOMP_SPINCOUNT": "0"}
 
 
@@ -30,7 +30,7 @@ def command(job: Job) -> tuple[list[str], dict[str, str]]:
     machine = hardware.detect()
     module = KINDS[job.kind].module
     if job.kind != "train":
-        return [sys.executable, "-m", module, str(job.folder)], beside(machine)
+        return [sys.executable, "-m", module, str(job.folder)], environment(machine, 1)
     chosen = settings.parse(job.settings, str(job.folder / "job.yaml"))
     count, _ = settings.processes(chosen, machine)
     path = job.folder / "accelerate.yaml"
@@ -40,7 +40,7 @@ def command(job: Job) -> tuple[list[str], dict[str, str]]:
 
 
 def beside(machine: hardware.Hardware) -> dict[str, str]:
-    """The environment of a process that may compute while something else is trained."""
+    """The environment of a process that computes while something is trained on the same machine."""
     return (WAIT_ASLEEP if not machine.has_gpu else {}) | environment(machine, 1)
 
 

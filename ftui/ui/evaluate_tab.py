@@ -56,7 +56,7 @@ def build() -> EvaluateTab:
         max_height=420,
         wrap=True,
         buttons=[],
-        column_widths=["64px", "32%", "32%", "90px", "90px", "100px"],
+        column_widths=["6%", "34%", "34%", "8%", "9%", "9%"],
         elem_id="evaluate-rows",
     )
     start.click(told(begin), [run, data], job, show_progress="hidden")
