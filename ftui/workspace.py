@@ -31,11 +31,6 @@ def models() -> Path:
     return home() / "models"
 
 
-def environments() -> Path:
-    """Virtual environments of tools that cannot share ours."""
-    return home() / "environments"
-
-
 def mlflow_uri() -> str:
     """The tracking and registry store used unless MLFLOW_TRACKING_URI names another."""
     return os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{home() / 'mlflow.db'}"

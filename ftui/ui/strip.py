@@ -8,7 +8,7 @@ import gradio as gr
 
 from ftui import hardware, words
 from ftui.errors import FtuiError
-from ftui.jobs import control, curves, folder
+from ftui.jobs import control, curves
 from ftui.ui import html
 from ftui.ui.say import phase as phase_words
 from ftui.ui.say import say
@@ -56,7 +56,7 @@ def stop() -> None:
     running = control.active()
     if running:
         try:
-            control.stop(folder.find(running[0].id))
+            control.stop(running[0])
         except FtuiError as ended:
             gr.Info(ended.message)
             return
