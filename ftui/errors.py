@@ -31,6 +31,8 @@ class FtuiError(Exception):
         self.fix = fix
         # The columns of a data set whose shape is unknown: what a person chooses from.
         self.columns: list[str] = []
+        # What these columns seem to hold: canonical name → column. To be confirmed, never to be taken.
+        self.proposal: dict[str, str] = {}
 
     def to_json(self) -> dict[str, str]:
         """The shape that `--json` prints under `error`."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 try:
     import fcntl
@@ -18,13 +18,14 @@ except ImportError:  # Windows has no flock: one writer at a time is then a matt
     fcntl = None  # type: ignore[assignment]
 
 
-def write_text(path: Path, text: str) -> None:
-    """Replace a file whole: a reader sees the old text or the new one, never a part."""
+@contextmanager
+def replaced(path: Path) -> Iterator[TextIO]:
+    """A text file to write that takes the place of `path` when all of it is written: no reader sees a part."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.", suffix=".tmp")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as out:
-            out.write(text)
+            yield out
             out.flush()
             os.fsync(out.fileno())
         # Temporary files are made for their owner alone; this one is to be as any other the person makes.
@@ -34,6 +35,12 @@ def write_text(path: Path, text: str) -> None:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace a file whole: a reader sees the old text or the new one, never a part."""
+    with replaced(path) as out:
+        out.write(text)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -82,9 +89,12 @@ def read_json_lines(path: Path, offset: int = 0) -> tuple[list[dict[str, Any]], 
 
 def write_json_lines(path: Path, values: Iterable[dict[str, Any]]) -> int:
     """Replace a file with one object a line; returns how many."""
-    lines = [json.dumps(value, ensure_ascii=False) for value in values]
-    write_text(path, "".join(f"{line}\n" for line in lines))
-    return len(lines)
+    count = 0
+    with replaced(path) as out:
+        for value in values:
+            out.write(json.dumps(value, ensure_ascii=False) + "\n")
+            count += 1
+    return count
 
 
 @contextmanager

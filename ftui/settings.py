@@ -88,7 +88,13 @@ class DataSettings(Section):
         ge=0,
         le=0.5,
         title="Share held out",
-        description="Share of the rows held out where there is no split of its own; 0 holds out none.",
+        description="Share of the rows held out where there is no split of its own: 0.1 trains on 90 of 100 rows.",
+        json_schema_extra=_form(),
+    )
+    held_out: Literal["auto", "share", "none"] = Field(
+        "auto",
+        title="Held out",
+        description="Auto: the file you name, else the data's own validation or test split, else a share of the rows.",
         json_schema_extra=_form(),
     )
     split_seed: int = Field(
@@ -124,6 +130,18 @@ class DataSettings(Section):
         description="alpaca, sharegpt, messages, prompt-completion or text.",
         json_schema_extra=_form(auto="detected"),
     )
+    template: Literal["model", "chatml"] = Field(
+        "model",
+        title="Chat template",
+        description="How a talk is written for the model: its own way, or ChatML for a model that brings none.",
+        json_schema_extra=_form(),
+    )
+    system_role: Literal["system", "first_user"] = Field(
+        "system",
+        title="System prompt goes",
+        description="Into a turn of its own, or in front of the first question, for models that know no system turn.",
+        json_schema_extra=_form(),
+    )
     mapping: dict[str, str] = Field(
         default_factory=dict,
         title="Columns",
@@ -142,6 +160,34 @@ class DataSettings(Section):
         description="Keep only the first of equal rows.",
         json_schema_extra=_form(),
     )
+    context_column: str = Field(
+        "",
+        title="Context for short questions",
+        description="A column, such as the history of the talk, whose text is put before questions that are short.",
+        json_schema_extra=_form(auto="none"),
+    )
+    context_below: int = Field(
+        40,
+        ge=1,
+        le=10_000,
+        title="Short means below",
+        description="Questions with fewer characters than this get the context.",
+        json_schema_extra=_form(unit="characters"),
+    )
+    weight: float = Field(
+        1.0,
+        gt=0,
+        le=100,
+        title="Times each row is seen",
+        description="In one epoch: 1 is once, 2 is twice, 0.5 takes half of the rows.",
+        json_schema_extra=_form(unit="times"),
+    )
+    mix: dict[str, float] = Field(
+        default_factory=dict,
+        title="Mixed with",
+        description="Further data sets, each with how often its rows are seen: {chat.jsonl: 1, code.jsonl: 0.5}.",
+        json_schema_extra=_form(auto="none"),
+    )
     max_rows: int | None = Field(
         None,
         ge=1,
@@ -149,6 +195,16 @@ class DataSettings(Section):
         description="Train on the first rows only, to try things out.",
         json_schema_extra=_form(unit="rows", auto="all rows"),
     )
+
+    @field_validator("mix")
+    @classmethod
+    def _weights(cls, value: dict[str, float]) -> dict[str, float]:
+        for name, weight in value.items():
+            if not name.strip() or not 0 < weight <= 100:
+                raise ValueError(
+                    f"{name!r} has the weight {weight:g}; it must name data and lie above 0, up to 100"
+                )
+        return value
 
 
 _LORA = {"method.kind": ["lora"]}
@@ -203,6 +259,7 @@ _NOT_EXTRA = (
     "hub_model_id",
     "resume_from_checkpoint",
     "dataset_kwargs",
+    "remove_unused_columns",
     "max_length",
     "use_cpu",
     "report_to",

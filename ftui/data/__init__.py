@@ -6,12 +6,26 @@
 transformers; pandas is not needed, and pyarrow and openpyxl are imported when a file asks for them.
 """
 
+from ftui.data.chosen import Chosen, choose
 from ftui.data.convert import convert
 from ftui.data.hub_names import hub_folder
-from ftui.data.load import Loaded, inspect, load
+from ftui.data.load import DataSet, Loaded, head, inspect, load, records
 from ftui.data.options import Options
 from ftui.data.report import Report
 from ftui.data.row import Row
-from ftui.data.split import hold_out
 
-__all__ = ["Loaded", "Options", "Report", "Row", "convert", "hold_out", "hub_folder", "inspect", "load"]
+__all__ = [
+    "Chosen",
+    "DataSet",
+    "Loaded",
+    "Options",
+    "Report",
+    "Row",
+    "choose",
+    "convert",
+    "head",
+    "hub_folder",
+    "inspect",
+    "load",
+    "records",
+]

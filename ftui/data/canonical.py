@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ftui.data.dialogue import asked_in, whole_dialogue
 from ftui.data.row import RowFault
 from ftui.data.tools import tools_of
 from ftui.data.turns import (
@@ -51,7 +52,7 @@ def _pair(fields: dict[str, Any], system: str, notes: set[str]) -> dict[str, Any
 
 
 def _preference(fields: dict[str, Any], system: str, notes: set[str]) -> dict[str, Any]:
-    chosen, rejected = (_answer(fields, name, notes) for name in ("chosen", "rejected"))
+    chosen, rejected = _sides(fields, notes)
     shared = _shared(chosen, rejected)
     pair = [answered(side[shared:], set()) for side in (chosen, rejected)]
     if shared:
@@ -122,6 +123,8 @@ def _prompt(fields: dict[str, Any], notes: set[str]) -> list[Message]:
     if "prompt" not in fields and "input" not in fields:
         raise RowFault("missing_field", "It has no prompt.")
     value = turns_or_text(fields.get("prompt"))
+    if isinstance(value, str):
+        value = asked_in(value) or value
     if is_turns(value):
         turns = messages_of(value, "prompt", notes)
         if turns[0]["role"] == "system":
@@ -165,6 +168,18 @@ def _answer(fields: dict[str, Any], name: str, notes: set[str]) -> list[Message]
     if is_turns(value):
         return messages_of(value, name, notes)
     return [{"role": "assistant", "content": text_of(value, name, notes)}]
+
+
+def _sides(fields: dict[str, Any], notes: set[str]) -> tuple[list[Message], list[Message]]:
+    """The chosen and the rejected turns; two texts that are whole dialogues give those that they hold."""
+    talks = {
+        name: whole_dialogue(text)
+        for name in ("chosen", "rejected")
+        if isinstance(text := fields.get(name), str)
+    }
+    if len(talks) == 2 and all(talks.values()):
+        fields = fields | talks
+    return _answer(fields, "chosen", notes), _answer(fields, "rejected", notes)
 
 
 def _shared(chosen: list[Message], rejected: list[Message]) -> int:

@@ -1,35 +1,44 @@
-"""Writes any readable data set as clean canonical JSON lines, which read back as equal rows."""
+"""Writes any readable data set as clean canonical JSON lines, which train the same as what they were made from."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from ftui import files
-from ftui.data.load import load
-from ftui.data.options import DETECTED, Options
-from ftui.data.split import hold_out
+from ftui.data.chosen import Side, choose
+from ftui.data.load import DataSet, Told
+from ftui.data.options import Options
+from ftui.data.row import Row
+from ftui.settings import DataSettings
 
 
-def convert(
-    source: str | Path, out: Path, options: Options = DETECTED, share: float = 0.0, seed: int = 42
-) -> dict[str, Any]:
+def convert(data: DataSettings, out: Path, told: Told | None = None) -> dict[str, Any]:
     """{"files": [paths], "rows": {split: count}}.
 
-    out: the file of the train rows. With a share above 0, or where the source has splits of its own, each split
-    has a file beside it: OUT-stem.train.jsonl, OUT-stem.validation.jsonl …; without a share the train rows stay
-    in `out`. A share holds rows out only where the source has no validation rows. Raises DataError.
+    out: the file of the train rows. Where a share of them is held out, each side has a file beside it instead:
+    OUT-stem.train.jsonl and OUT-stem.validation.jsonl. The data's own splits keep their names: OUT-stem.test.jsonl.
+    Raises DataError.
     """
-    splits = load(source, options).splits
-    if share > 0 and "validation" not in splits:
-        train, held_out = hold_out(splits["train"], share, seed)
-        splits = {"train": train} | ({"validation": held_out} if held_out else {}) | splits | {"train": train}
-    targets = {name: out.with_name(f"{out.stem}.{name}.jsonl") for name in splits}
-    if share <= 0:
+    chosen = choose(data, told)
+    sides: dict[str, Iterable[Row]] = {"train": chosen.train}
+    whole = DataSet(data.train, Options.of(data))
+    sides |= {split: whole.rows(split, told) for split in whole.splits if split != "train"}
+    shared = Side(data, [part for part in chosen.validation.parts if part.split == "train"])
+    if shared.parts:
+        sides["validation"] = shared
+    targets = {name: out.with_name(f"{out.stem}.{name}.jsonl") for name in sides}
+    if not shared.parts:
         targets["train"] = out
-    for name, rows in splits.items():
-        files.write_json_lines(targets[name], (row.value for row in rows))
+    rows = {
+        name: files.write_json_lines(targets[name], (row.value for row in side))
+        for name, side in sides.items()
+    }
+    empty = [name for name, count in rows.items() if not count]
+    for name in empty:
+        targets[name].unlink()
     return {
-        "files": [str(path) for path in targets.values()],
-        "rows": {name: len(rows) for name, rows in splits.items()},
+        "files": [str(path) for name, path in targets.items() if name not in empty],
+        "rows": {name: count for name, count in rows.items() if count},
     }

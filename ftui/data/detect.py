@@ -9,10 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from ftui.data import problems
-from ftui.data.names import ALIASES, COLUMNS, find, plain
+from ftui.data.dialogue import are_dialogues
+from ftui.data.names import ALIASES, COLUMNS, ROLES, find, plain
 from ftui.data.options import SCHEMAS, Options
-from ftui.data.values import as_label, nested
+from ftui.data.proposal import proposal
+from ftui.data.tags import TAGS, Tags, tags_of
+from ftui.data.turns import is_turns
+from ftui.data.values import as_label, is_nothing, nested
 
+_LOOK = 50
 # the fields without which a schema cannot be; the further ones that it may have
 _NEEDED: dict[str, tuple[str, ...]] = {
     "alpaca": ("prompt", "response"),
@@ -32,18 +37,22 @@ _OPTIONAL: dict[str, tuple[str, ...]] = {
     "kto": ("messages", "prompt", "input", "response", "system", "history", "reasoning", "tools"),
     "text": (),
 }
+_TALKS = ("messages", "prompt", "response", "chosen", "rejected", "history")
+_ONE_OF_PAIR = {"prompt", "response", "text", "chosen", "rejected"}
 
 
 @dataclass
 class Layout:
     """schema, and mapping: canonical name → column. closed: fields that are only what the person named.
 
-    `of` finds the fields in a row whose columns differ a little from the mapping.
+    tags: how turns are written, where the person says so. `of` finds the fields in a row whose columns differ a
+    little from the mapping.
     """
 
     schema: str
     mapping: dict[str, str]
     closed: frozenset[str] = frozenset()
+    tags: Tags | None = None
     _known: dict[tuple[str, ...], dict[str, str]] = field(default_factory=dict, repr=False)
 
     def of(self, row: dict[str, Any]) -> dict[str, Any]:
@@ -54,7 +63,10 @@ class Layout:
             places = self._places(keys)
             if len(self._known) < 1000:
                 self._known[keys] = places
-        return {name: row[column] for name, column in places.items()}
+        fields = {name: row[column] for name, column in places.items()}
+        if self.tags is not None:
+            fields |= {name: self.tags.renamed(fields[name]) for name in _TALKS if name in fields}
+        return fields
 
     def _places(self, keys: tuple[str, ...]) -> dict[str, str]:
         places = _overlay(keys, self.mapping)
@@ -74,29 +86,61 @@ def layout(path: Path, rows: Sequence[dict[str, Any]], columns: list[str], optio
     columns: all that were seen, for the message.
     """
     given = asked(options)
+    tags = tags_of(options.mapping)
     for name, column in given.items():
         if not _overlay(columns, {name: column}):
             raise problems.unknown_schema(
                 path, columns, f"the mapping asks for {column!r}, which is not among them"
             )
+    known = dict(given)
+    if options.schema in ("", "sharegpt", "messages") and (column := _talk_column(rows, columns, given)):
+        known["messages"] = column
+    labelled = "label" in given or _is_labelled(rows, find(columns, "label"))
     votes: Counter[str] = Counter()
     for row in rows:
-        votes[options.schema if options.schema else _schema(row, given)] += 1
+        votes[options.schema if options.schema else _schema(row, known, labelled)] += 1
     votes.pop("", None)
     if not votes:
-        raise problems.unknown_schema(path, columns)
+        raise problems.unknown_schema(path, columns, proposal=proposal(rows, columns))
     schema = votes.most_common(1)[0][0]
     # who names the question means that column, and not a talk or a context that stands beside it
     closed = frozenset({"messages", "input"} - set(given) if "prompt" in given else ())
-    mapping = _mapping(schema, columns, given, closed)
+    mapping = _mapping(schema, columns, known, closed)
     lacking = [name for name in _NEEDED[schema] if name not in mapping]
     if schema == "kto" and not {"messages", "response"} & set(mapping):
         lacking.append("messages")
     if lacking:
         raise problems.unknown_schema(
-            path, columns, f"rows of the shape {schema} also need {' and '.join(lacking)}"
+            path,
+            columns,
+            f"rows of the shape {schema} also need {' and '.join(lacking)}",
+            proposal(rows, columns),
         )
-    return Layout(schema, mapping, closed)
+    return Layout(schema, mapping, closed, tags)
+
+
+def _talk_column(rows: Sequence[dict[str, Any]], columns: list[str], given: dict[str, str]) -> str:
+    """The column that holds whole talks though its name or its kind does not say so; "" where there is none.
+
+    Whole dialogues written in one text are found under the names of talks and texts; turns under any name. A row
+    that has a question and an answer of its own is learned from these.
+    """
+    if given.keys() & {"messages", *_ONE_OF_PAIR} or (find(columns, "prompt") and find(columns, "response")):
+        return ""
+    if find(columns, "chosen") and find(columns, "rejected"):
+        return ""
+    for name in ("messages", "text"):
+        if column := find(columns, name):
+            values = [row.get(column) for row in rows]
+            if are_dialogues(value for value in values if not isinstance(nested(value), list | dict)):
+                return column
+    if find(columns, "messages"):
+        return ""
+    for column in columns:
+        values = [value for row in rows[:_LOOK] if not is_nothing(value := row.get(column))]
+        if values and sum(is_turns(nested(value)) for value in values) * 2 > len(values):
+            return column
+    return ""
 
 
 def asked(options: Options) -> dict[str, str]:
@@ -106,8 +150,10 @@ def asked(options: Options) -> dict[str, str]:
     given = {}
     for name, column in options.mapping.items():
         canonical = ALIASES.get(plain(name), plain(name))
+        if canonical in TAGS:
+            continue
         if canonical not in COLUMNS:
-            raise problems.bad_mapping(name, column, tuple(COLUMNS))
+            raise problems.bad_mapping(name, column, (*COLUMNS, *TAGS))
         if column:
             given[canonical] = column
     return given
@@ -149,8 +195,16 @@ def _mapping(
     return {name: column for name, column in mapping.items() if name in fields}
 
 
-def _schema(row: dict[str, Any], given: dict[str, str]) -> str:
-    """The schema of one row, "" where it is none that is known."""
+def _is_labelled(rows: Sequence[dict[str, Any]], column: str) -> bool:
+    """Whether a column holds true and false in whatever spelling, and not categories."""
+    values = [value for row in rows if not is_nothing(value := row.get(column))]
+    return plain(column) == "kto_tag" or sum(as_label(value) is not None for value in values) * 2 > len(
+        values
+    )
+
+
+def _schema(row: dict[str, Any], given: dict[str, str], labelled: bool) -> str:
+    """The schema of one row, "" where it is none that is known. labelled: its label says whether it is liked."""
     has = _overlay(row, given)
     if "text" in given and not {"prompt", "response", "messages", "chosen", "rejected"} & set(given):
         return "text" if "text" in has else ""
@@ -164,15 +218,20 @@ def _schema(row: dict[str, Any], given: dict[str, str]) -> str:
         return "preference"
     talk = nested(row[has["messages"]]) if "messages" in has else None
     is_talk = isinstance(talk, list | dict)
-    if "label" in has and (is_talk or ("prompt" in has and "response" in has)):
-        tag = plain(has["label"]) == "kto_tag" or "label" in given
-        if tag or as_label(row[has["label"]]) is not None:
-            return "kto"
+    if isinstance(talk, str) and talk.strip() and "messages" not in given:
+        del has["messages"]  # a text, such as a transcript, and no turns
+    if labelled and "label" in has and (is_talk or ("prompt" in has and "response" in has)):
+        return "kto"
     if is_talk or ("messages" in has and "response" not in has):
         return _talk_schema(talk, has["messages"])
     if "prompt" in has and "response" in has:
         return "alpaca" if plain(has["prompt"]) in ("instruction", "指令") else "prompt-completion"
-    return "text" if "text" in has else ""
+    return "text" if "text" in has and not _is_single_turn(row) else ""
+
+
+def _is_single_turn(row: dict[str, Any]) -> bool:
+    """Whether a row is one turn of a talk, which teaches nothing without the others."""
+    return any(isinstance(role := row.get(key), str) and plain(role) in ROLES for key in ("role", "from"))
 
 
 def _talk_schema(talk: Any, column: str) -> str:
@@ -180,4 +239,6 @@ def _talk_schema(talk: Any, column: str) -> str:
     first = talk[0] if isinstance(talk, list) and talk else talk
     if isinstance(first, dict):
         return "sharegpt" if "from" in first else "messages"
+    if isinstance(talk, str) and talk.strip():
+        return "messages"
     return "sharegpt" if plain(column).startswith("conversation") else "messages"

@@ -13,9 +13,17 @@ _MARKS = (
     (b"\xff\xfe", "utf-16"),
     (b"\xfe\xff", "utf-16"),
 )
-_LEGACY = ["gb18030", "big5", "shift_jis", "euc_jp", "euc_kr", "cp1251", "cp1252"]
+_LEGACY = [
+    "gb18030", "big5", "cp932", "euc_jp", "euc_kr", "cp1251", "koi8_r", "cp1253", "cp1255", "cp1256", "cp874", "cp1252",
+]  # fmt: skip
 _GUESS_BYTES = 64 * 1024
+_FEW = 6
+_MORE_SENSE = 0.1
 _CONTROL = bytes(code for code in range(32) if code not in b"\t\n\r\f\x1b\x1a")
+_WIDE = (("utf-32-le", 4, 3), ("utf-32-be", 4, 0), ("utf-16-le", 2, 1), ("utf-16-be", 2, 0))
+_SPACING = re.compile(r"[\n\r,;\t\"{} ]")
+_EASTERN = re.compile("[\t\n\r -~\u2010-\u203b\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff00-\uffef]")
+_UNLIKELY = re.compile("[\x00-\x08\x0e-\x1f\ufffe\uffff\ue000-\uf8ff]")
 
 
 @dataclass(frozen=True)
@@ -61,14 +69,33 @@ def is_binary(sample: bytes) -> bool:
 
 
 def _wide(sample: bytes) -> str:
-    """UTF-16 without a mark, told by the zero bytes that its Latin letters and line ends bring."""
-    head = sample[: 4096 // 2 * 2]
-    if len(head) < 4:
+    """UTF-16 or UTF-32 without a mark, told by where the zero bytes of its Latin letters and line ends stand.
+
+    East Asian text has few of them, so there the characters that it would give must be of such text.
+    """
+    head = sample[:4096]
+    zeros = head.count(0)
+    if len(head) < 4 or zeros < 2:
         return ""
-    even, odd = head[0::2].count(0) / len(head) * 2, head[1::2].count(0) / len(head) * 2
-    if odd > 0.3 and even < 0.05:
-        return "utf-16-le"
-    return "utf-16-be" if even > 0.3 and odd < 0.05 else ""
+    for name, width, zero in _WIDE:
+        whole = head[: len(head) // width * width]
+        placed = whole[zero::width].count(0)
+        if width == 4 and placed * 4 < len(whole):
+            continue
+        if width == 2 and placed < 0.8 * zeros:
+            continue
+        try:
+            text = whole.decode(name)
+        except UnicodeDecodeError as error:
+            if error.start < len(whole) - 4:  # a character may be cut at the end of the sample
+                continue
+            text = whole[: error.start].decode(name)
+        many = zeros >= 0.02 * len(head)
+        if many and len(_UNLIKELY.findall(text)) <= 0.02 * len(text) and _SPACING.search(text):
+            return name
+        if not many and not _decodes(head, "utf-8") and len(_EASTERN.findall(text)) >= 0.97 * len(text):
+            return name
+    return ""
 
 
 def _legacy(sample: bytes) -> str:
@@ -85,10 +112,29 @@ def _legacy(sample: bytes) -> str:
         if best is not None:
             # three or four Chinese characters also spell Korean syllables; Chinese files are far more common
             few = len(high) < 40 and _decodes(block, "gb18030")
-            return "gb18030" if best.encoding == "euc_kr" and few else best.encoding
+            if best.encoding == "euc_kr":
+                return "gb18030" if few else "cp949"  # Windows' own, which has all of it and more
+            return best.encoding
         if _decodes(block, "gb18030"):
             return "gb18030"
-    return "cp1252" if _decodes(block, "cp1252") else "latin-1"
+    return _western(block)
+
+
+def _western(block: bytes) -> str:
+    """Windows' encoding of Western Europe, unless the letters make far more sense as Central European or Turkish."""
+    usual = "cp1252" if _decodes(block, "cp1252") else "latin-1"
+    if sum(byte > 127 for byte in block) < _FEW:
+        return usual
+    from charset_normalizer import from_bytes
+
+    found = {
+        match.encoding: match for match in from_bytes(block, cp_isolation=["cp1252", "cp1250", "cp1254"])
+    }
+    if not found:
+        return usual
+    best, same = next(iter(found.values())), found.get("cp1252")
+    sense = best.coherence - (same.coherence if same else 0.0)
+    return usual if sense < _MORE_SENSE or str(best) == block.decode(usual, "replace") else best.encoding
 
 
 def _decodes(block: bytes, encoding: str) -> bool:

@@ -9,13 +9,39 @@ from collections.abc import Callable
 from typing import Any
 
 from ftui import workspace
+from ftui.data.catalogue import entry_of
 from ftui.data.hub_names import fetched, is_hub_name
 from ftui.errors import DataError, FtuiError
+from ftui.settings import DataSettings
 
 
 def needs_fetch(name: str) -> bool:
     """Whether a data name means a set of the hub that is not here yet."""
-    return workspace.find(name) is None and is_hub_name(name) and fetched(name) is None
+    wanted = hub_name(name)
+    return workspace.find(wanted) is None and is_hub_name(wanted) and fetched(wanted) is None
+
+
+def missing(data: DataSettings) -> list[str]:
+    """The sets of the hub among these settings that are not here yet."""
+    return [name for name in (data.train, *data.mix, data.validation) if name and needs_fetch(name)]
+
+
+def hub_name(name: str) -> str:
+    """The name on the hub of an entry of a list of data sets; any other name as it is."""
+    try:
+        entry = entry_of(name)
+    except DataError:  # whoever reads the rows says what is wrong with the list
+        return name
+    return entry.hub if entry and entry.hub else name
+
+
+def full_name(name: str) -> str:
+    """A data name by its full path, so that it means the same from any folder; a hub name as it is."""
+    where, mark, part = name.rpartition("#")
+    found = workspace.find(name)
+    if found is None and mark and (listed := workspace.find(where)):
+        return f"{listed}#{part}"
+    return str(found) if found is not None else name
 
 
 def fetch(name: str, progress: Callable[[int, int | None], None]) -> str:
@@ -25,7 +51,7 @@ def fetch(name: str, progress: Callable[[int, int | None], None]) -> str:
     """
     last: dict[str, Any] = {}
     with subprocess.Popen(
-        [sys.executable, "-m", "ftui.data.hub", name], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "ftui.data.hub", hub_name(name)], stdout=subprocess.PIPE, text=True
     ) as child:
         try:
             for line in child.stdout or ():

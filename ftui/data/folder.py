@@ -7,12 +7,13 @@ only such files are data; else the files that hold rows of the same shape as the
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ftui.data import problems
+from ftui.data.names import split_name
+from ftui.data.source import PACKED_ENDINGS
 from ftui.errors import DataError
 
 _ENDINGS = (
@@ -25,6 +26,9 @@ _ENDINGS = (
     ".tab",
     ".parquet",
     ".arrow",
+    ".feather",
+    ".jsonc",
+    ".json5",
     ".xlsx",
     ".txt",
 )
@@ -32,11 +36,6 @@ _SIDECARS = {
     "dataset_info", "dataset_infos", "dataset_dict", "state", "config", "metadata", "package", "requirements",
     "readme", "license", "licence", "changelog",
 }  # fmt: skip
-_SPLITS = {
-    **dict.fromkeys(("train", "training"), "train"),
-    **dict.fromkeys(("validation", "valid", "val", "dev", "eval", "evaluation"), "validation"),
-    **dict.fromkeys(("test", "testing", "heldout"), "test"),
-}
 _MAX_FILES = 10_000
 
 
@@ -73,10 +72,8 @@ def choose(folder: Path, shape: Callable[[Path], str]) -> Choice:
 def split_of(path: Path) -> str:
     """The split that a relative path names, "" for none: its file name first, then its folders from within."""
     for part in reversed(path.parts):
-        words = re.split(r"[^a-z]+", part.lower())
-        for word in words:
-            if word in _SPLITS:
-                return _SPLITS[word]
+        if split := split_name(part):
+            return split
     return ""
 
 
@@ -91,7 +88,8 @@ def _walk(folder: Path) -> list[Path]:
 
 
 def _is_data(path: Path) -> bool:
-    name = path.name.lower().removesuffix(".gz")
+    name = path.name.lower()
+    name = next((name.removesuffix(end) for end in PACKED_ENDINGS if name.endswith(end)), name)
     return name.endswith(_ENDINGS) and name[: name.rfind(".")] not in _SIDECARS
 
 

@@ -2,7 +2,9 @@
 
     python -m ftui.data.hub OWNER/NAME[:CONFIG][@SPLIT] [--config C] [--split S]
 
-Prints one JSON object a line: {"done", "total"} as rows arrive, then {"folder"} or {"error"}.
+SPLIT may end in `[:1000]`: rows are streamed, so of a set of terabytes the first thousand cost no more than that.
+HF_ENDPOINT names a mirror. Prints one JSON object a line: {"done", "total"} as rows arrive, then {"folder"} or
+{"error"}.
 `datasets` is imported only there: the page reads the files that this process wrote.
 """
 
@@ -13,10 +15,11 @@ import json
 import os
 import sys
 import tempfile
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ftui.data.hub_names import HubName, file_stem, hub_folder, parse
+from ftui.data.hub_names import HubName, file_stem, hub_folder, limit_of, parse, whole_split
 from ftui.errors import DataError, FtuiError, as_error
 
 _REPORT_EVERY = 1_000
@@ -28,12 +31,12 @@ def fetch(wanted: HubName, folder: Path) -> Path:
     streams = _open(wanted)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as temporary:
-        done, total = 0, _total(streams)
+        done, total = 0, _total(streams, limit_of(wanted.split))
         for split, rows in streams.items():
             with open(
                 Path(temporary) / f"{file_stem(split)}.jsonl", "w", encoding="utf-8", newline="\n"
             ) as out:
-                for row in rows:
+                for row in islice(rows, limit_of(wanted.split)):
                     out.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
                     done += 1
                     if done % _REPORT_EVERY == 0:
@@ -73,7 +76,7 @@ def _open(wanted: HubName) -> dict[str, Any]:
 
     try:
         opened = datasets.load_dataset(
-            wanted.id, wanted.config or None, split=wanted.split or None, streaming=True
+            wanted.id, wanted.config or None, split=whole_split(wanted.split) or None, streaming=True
         )
     except datasets.exceptions.DatasetNotFoundError as error:
         raise _not_reachable(wanted, error) if "reach" in str(error) else _not_found(wanted, error) from None
@@ -89,11 +92,13 @@ def _open(wanted: HubName) -> dict[str, Any]:
     return dict(opened) if isinstance(opened, dict) else {wanted.split: opened}
 
 
-def _total(streams: dict[str, Any]) -> int | None:
-    counts = []
+def _total(streams: dict[str, Any], limit: int | None) -> int | None:
+    counts: list[int | None] = []
     for split, rows in streams.items():
         known = getattr(rows.info, "splits", None) or {}
-        counts.append(known[split].num_examples if split in known else None)
+        name = whole_split(split)
+        count = known[name].num_examples if name in known else None
+        counts.append(min(count, limit) if count and limit else count)
     return sum(count for count in counts if count) if counts and all(counts) else None
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ftui import workspace
 
 _NAME = re.compile(r"(?P<id>[\w.-]+/[\w.-]+)(?::(?P<config>[\w.-]+))?(?:@(?P<split>[\w.\[\]%:-]+))?")
+_LIMIT = re.compile(r"\[:(\d+)\]$")
 
 
 class HubName(NamedTuple):
@@ -22,7 +23,7 @@ class HubName(NamedTuple):
 def is_hub_name(name: str) -> bool:
     """Whether a name could be one of the hub: owner/name, perhaps with :config and @split, and no ending of a file."""
     return _NAME.fullmatch(name) is not None and not re.search(
-        r"\.(jsonl?|ndjson|csv|tsv|parquet|xlsx|txt|md|gz)$", name.lower()
+        r"\.(json[l5c]?|ndjson|csv|tsv|parquet|arrow|feather|xlsx|txt|md|gz|bz2|xz|zst)$", name.lower()
     )
 
 
@@ -32,6 +33,17 @@ def parse(name: str) -> HubName:
     if found is None:
         return HubName(name, "", "")
     return HubName(found["id"], found["config"] or "", found["split"] or "")
+
+
+def whole_split(split: str) -> str:
+    """The split without a limit on its rows."""
+    return _LIMIT.sub("", split)
+
+
+def limit_of(split: str) -> int | None:
+    """How many first rows a split such as `train[:1000]` means, None for all."""
+    found = _LIMIT.search(split)
+    return int(found[1]) if found else None
 
 
 def hub_folder(name: str) -> Path:

@@ -1,4 +1,4 @@
-"""Rows of JSON: one object a line, an array, objects end to end, or a list inside one object.
+"""Rows of JSON: one object a line, an array, objects end to end, or a list or object inside one object.
 
 Lines are read one by one, everything else through a window over the text, so that memory stays flat. A damaged
 element costs one row: reading goes on where the next element begins with the same first field.
@@ -10,68 +10,61 @@ import io
 import json
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
+from ftui.data.json_loose import MAX_LOOSE, closed_at, loose
+from ftui.data.json_shape import ELEMENTS, Shape
 from ftui.data.lines import numbered
-from ftui.data.row import Record, RowFault
+from ftui.data.row import MAX_RAW, Record, RowFault
 
-_CHUNK = 1 << 20
+_CHUNK = 1 << 18
 _MAX_ELEMENT = 64 * 1024 * 1024
+MAX_WHOLE = 128 * 1024 * 1024
+_MAX_WASTED = 16 * 1024 * 1024
+_SMALL = 16 * 1024
+_SURELY_INSIDE = 500  # of an element that is nested deeper than Python goes
+_BRACKET = re.compile(r"[{\[]")
 _SPACE = re.compile(r"\s*")
 _BETWEEN = re.compile(r"[\s,]*")
-_FIRST_FIELD = re.compile(r'\{\s*("(?:[^"\\]|\\.){0,200}")\s*:')
+_FIRST_FIELD = re.compile(r"""\{\s*("(?:[^"\\]|\\.){0,200}"|'(?:[^'\\]|\\.){0,200}')\s*:""")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-# lists of objects under these names belong to a row; under any other name they are the rows
-ROW_LISTS = frozenset(
-    (
-        "messages",
-        "conversations",
-        "conversation",
-        "dialogue",
-        "dialog",
-        "chat",
-        "chats",
-        "turns",
-        "chosen",
-        "rejected",
-        "prompt",
-        "completion",
-        "tools",
-        "tool_calls",
-        "history",
-        "functions",
-        "content",
-    )
-)
 
 
 def json_lines(stream: io.TextIOBase) -> Iterator[Record]:
-    """One record a line that is not blank."""
+    """One record a line that is neither blank nor a `//` comment."""
     for number, line, whole in numbered(stream):
-        text = line.strip(" \t\r\n\x1a")
-        if text:
-            yield _record(number, text) if whole else _too_long(number)
+        text = line.strip(" \t\r\n\x1a\x1e\x00")
+        if text and not text.startswith("//"):
+            yield _record(number, text) if whole else _too_long(number, text)
 
 
-def json_stream(stream: io.TextIOBase) -> Iterator[Record]:
-    """The elements of arrays and the objects that stand in a text one after another."""
+def json_stream(stream: io.TextIOBase, shape: Shape = ELEMENTS) -> Iterator[Record]:
+    """The elements of arrays and the objects that stand in a text one after another, or those that `shape` names.
+
+    Raises LookupError where there is nothing at the shape's path.
+    """
     window = _Window(stream)
-    if window.peek(_SPACE) == "{":
-        window.enter_wrapped_list()
+    if not window.enter(shape.path):
+        raise LookupError(".".join(shape.path))
+    members = shape.form == "members"
+    begin, end = ("{", "}") if members else ("[", "]")
     inside, field = False, ""
     while True:
         mark = window.peek(_BETWEEN)
         if mark == "":
             return
-        if mark == "[" and not inside:
+        if mark == begin and not inside:
             inside = True
             window.step()
-        elif mark == "]" and inside:
+        elif mark == end and inside:
             inside = False
             window.step()
-            if window.wrapped:
+            if shape.path or members:
                 return
+        elif members and mark == '"' and window.name() is not None and window.peek(_SPACE) not in ("{", "["):
+            window.skip()  # a version or a title beside the rows
         else:
             record = window.record(field)
             found = _FIRST_FIELD.match(window.last) if record.fault is None else None
@@ -79,14 +72,46 @@ def json_stream(stream: io.TextIOBase) -> Iterator[Record]:
             yield record
 
 
+def json_names(stream: io.TextIOBase, path: tuple[str, ...]) -> list[str]:
+    """The names of the object at a path, whose values are passed over however large they are."""
+    window = _Window(stream)
+    if not window.enter(path) or window.peek(_SPACE) != "{":
+        return []
+    window.step()
+    names = []
+    while window.peek(_BETWEEN) not in ("", "}"):
+        name = window.name()
+        if name is None:
+            break
+        names.append(name)
+        window.skip()
+    return names
+
+
+def json_value(stream: io.TextIOBase, path: tuple[str, ...]) -> Any:
+    """The whole value at a path.
+
+    Raises LookupError where there is nothing; ValueError beyond MAX_WHOLE characters; RowFault, reason malformed_json.
+    """
+    window = _Window(stream)
+    if not window.enter(path):
+        raise LookupError(".".join(path))
+    window.peek(_SPACE)
+    return window.whole()
+
+
 def parse(text: str) -> Any:
     """JSON as people write it, NaN and infinities as null. Raises RowFault, reason malformed_json."""
     try:
         return _cleaned(text, _DECODER.decode(text))
     except json.JSONDecodeError as error:
-        raise RowFault("malformed_json", _told(error, text)) from None
+        told = _told(error, text)
     except (RecursionError, ValueError) as error:
         raise RowFault("malformed_json", _odd(error)) from None
+    try:
+        return _without_surrogates(loose(text))
+    except (ValueError, RecursionError):
+        raise RowFault("malformed_json", told) from None
 
 
 def _cleaned(text: str, value: Any) -> Any:
@@ -122,19 +147,20 @@ class _Window:
         self._at = 0
         self._line = 1
         self._ended = False
+        self._wasted = 0  # characters looked through for elements that could not be mended
         self.last = ""
-        self.wrapped = False
 
     def peek(self, space: re.Pattern[str]) -> str:
-        """The next character behind white space (and commas), "" at the end."""
+        """The next character behind white space (and commas) and comments, "" at the end."""
         while True:
             found = space.match(self._text, self._at)
             end = found.end() if found else self._at
             self._pass(end)
-            if self._at < len(self._text):
-                return self._text[self._at]
-            if not self._fill():
-                return ""
+            if self._at >= len(self._text) - 1 and self._fill():
+                continue
+            if not self._text.startswith(("//", "/*"), self._at):
+                return self._text[self._at : self._at + 1]
+            self._pass_comment()
 
     def step(self) -> None:
         """Pass one character."""
@@ -153,78 +179,137 @@ class _Window:
                 if cut and len(self._text) - self._at < _MAX_ELEMENT and self._fill(size):
                     size *= 2
                     continue
-                return self._damaged(line, _told(error, self._text, self._at), field)
-            except (RecursionError, ValueError) as error:
+                return self._mended(line, field) or self._damaged(
+                    line, _told(error, self._text, self._at), field
+                )
+            except RecursionError as error:
+                return self._damaged(line, _odd(error), field, _SURELY_INSIDE)
+            except ValueError as error:
                 return self._damaged(line, _odd(error), field)
         self.last = self._text[self._at : end]
         self._pass(end)
         return _whole(line, self.last, value)
 
-    def enter_wrapped_list(self) -> None:
-        """Where the text is one object that holds the rows in a list, go to the list; else stay."""
-        self._text, self._at = self._text[self._at :], 0  # so that places stay valid while the window grows
-        at = 1
-        while True:
+    def enter(self, path: tuple[str, ...]) -> bool:
+        """Go to the value at a path of names; whether it is there."""
+        for wanted in path:
+            if self.peek(_SPACE) != "{":
+                return False
+            self.step()
+            while self.peek(_BETWEEN) not in ("", "}"):
+                name = self.name()
+                if name is None or name == wanted:
+                    break
+                self.skip()
+            else:
+                return False
+            if name is None:
+                return False
+        return True
+
+    def name(self) -> str | None:
+        """Pass a member's name and its colon; None where there is none."""
+        while len(self._text) - self._at < 4096 and self._fill():
+            pass
+        try:
+            name, end = _DECODER.raw_decode(self._text, self._at)
+        except (ValueError, RecursionError):
+            return None
+        self._pass(end)
+        if not isinstance(name, str) or self.peek(_SPACE) != ":":
+            return None
+        self.step()
+        self.peek(_SPACE)
+        return name
+
+    def skip(self) -> None:
+        """Pass a value; those of a list one by one, so that a list of any length can be passed."""
+        if self.peek(_SPACE) != "[":
+            self.record("")
+            return
+        self.step()
+        while self.peek(_BETWEEN) not in ("", "]"):
+            self.skip() if self.peek(_SPACE) == "[" else self.record("")
+        if self._at < len(self._text):
+            self.step()
+
+    def whole(self) -> Any:
+        """The value that begins here, however long. Raises RowFault; ValueError beyond MAX_WHOLE characters."""
+        while len(self._text) - self._at <= MAX_WHOLE and self._fill(32 * _CHUNK):
+            pass
+        if not self._ended:
+            raise ValueError("too long")
+        try:
+            value, end = _DECODER.raw_decode(self._text, self._at)
+        except json.JSONDecodeError as error:
+            told = _told(error, self._text, self._at)
+            end = closed_at(self._text, self._at, min(len(self._text), self._at + MAX_LOOSE))
             try:
-                at = self._space(at)
-                key, at = _DECODER.raw_decode(self._text, at)
-                at = self._space(at)
-                if not isinstance(key, str) or self._text[at : at + 1] != ":":
-                    return
-                at = self._space(at + 1)
-                if self._text[at : at + 1] == "[" and key.strip().casefold() not in ROW_LISTS:
-                    inner = self._space(at + 1)
-                    if self._text[inner : inner + 1] == "{":
-                        self._pass(at)
-                        self.wrapped = True
-                        return
-                at = self._space(self._skip_value(at))
-                if self._text[at : at + 1] != ",":
-                    return
-                at += 1
-            except (json.JSONDecodeError, RecursionError, ValueError):
-                return
+                return _without_surrogates(loose(self._text[self._at : end]))
+            except (ValueError, RecursionError):
+                raise RowFault("malformed_json", told) from None
+        except (RecursionError, ValueError) as error:
+            raise RowFault("malformed_json", _odd(error)) from None
+        try:
+            return _cleaned(self._text[self._at : end], value)
+        except RecursionError as error:
+            raise RowFault("malformed_json", _odd(error)) from None
 
-    def _skip_value(self, at: int) -> int:
-        size = _CHUNK
-        while True:
-            try:
-                return _DECODER.raw_decode(self._text, at)[1]
-            except json.JSONDecodeError:
-                if len(self._text) > _MAX_ELEMENT or not self._fill(size):
-                    raise
-                size *= 2
-
-    def _space(self, at: int) -> int:
-        """The place behind white space, where at least a little more text is in the window."""
-        while True:
-            found = _SPACE.match(self._text, at)
-            end = found.end() if found else at
-            if len(self._text) - end > 64 or not self._fill():
-                return end
-
-    def _damaged(self, line: int, message: str, field: str) -> Record:
-        """Report the element and pass on to where the next one seems to begin."""
+    def _start(self, field: str) -> re.Pattern[str]:
+        """What an element begins with. field: as `record` has it; else that of the element here."""
         if not field:
             found = _FIRST_FIELD.match(self._text, self._at)
             field = found.group(1) if found else ""
-        start = re.compile(r"\{\s*" + re.escape(field) + r"\s*:" if field else r"[{\[]")
-        begin, size = self._at + 1, 0
+        return re.compile(r"\{\s*" + re.escape(field) + r"\s*:" if field else r"[{\[]")
+
+    def _damaged(self, line: int, message: str, field: str, inside: int = 0) -> Record:
+        """Report the element and pass on to where the next one seems to begin, behind `inside` further brackets."""
+        start = self._start(field)
+        within = islice(_BRACKET.finditer(self._text, self._at + 1), inside)
+        begin = max((found.end() for found in within), default=self._at + 1)
+        size, raw = 0, ""
         while True:
             found = start.search(self._text, begin)
+            end = found.start() if found else max(begin, len(self._text) - 400)
+            raw += self._text[self._at : min(end, self._at + MAX_RAW - len(raw))]
+            size += end - self._at
+            self._pass(end)
             if found:
-                size += found.start() - self._at
-                self._pass(found.start())
                 break
-            kept = max(begin, len(self._text) - 400)
-            size += kept - self._at
-            self._pass(kept)
             begin = self._at
             if not self._fill():
+                raw += self._text[self._at : self._at + MAX_RAW - len(raw)]
                 self._pass(len(self._text))
                 break
             begin = min(begin, self._at)
-        return Record(line, None, size, fault=RowFault("malformed_json", message))
+        return Record(line, None, size, fault=RowFault("malformed_json", message), raw=raw.rstrip(" \t\r\n,"))
+
+    def _mended(self, line: int, field: str) -> Record | None:
+        """The element, where it is JSON but for what `loose` forgives; it ends before another one begins."""
+        start = self._start(field)
+        while True:
+            bound = min(len(self._text), self._at + (MAX_LOOSE if self._wasted < _MAX_WASTED else _SMALL))
+            following = start.search(self._text, self._at + 1, bound)
+            end = closed_at(self._text, self._at, following.start() if following else bound)
+            if end or following or bound < len(self._text) or not self._fill():
+                break
+        text = self._text[self._at : end]
+        try:
+            value = loose(text)
+        except (ValueError, RecursionError):
+            self._wasted += (following.start() if following else bound) - self._at
+            return None
+        self.last = text
+        self._pass(end)
+        return _whole(line, text, value)
+
+    def _pass_comment(self) -> None:
+        mark = "*/" if self._text.startswith("/*", self._at) else "\n"
+        while (end := self._text.find(mark, self._at + 2)) < 0:
+            if len(self._text) - self._at > _MAX_ELEMENT or not self._fill():
+                self._pass(len(self._text))
+                return
+        self._pass(end + len(mark))
 
     def _pass(self, end: int) -> None:
         self._line += self._text.count("\n", self._at, end)
@@ -245,11 +330,15 @@ def _record(line: int, text: str) -> Record:
         value = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         fault = RowFault("malformed_json", _told(error, text))
+        try:
+            return _whole(line, text, loose(text))
+        except (ValueError, RecursionError):
+            pass
     except (RecursionError, ValueError) as error:
         fault = RowFault("malformed_json", _odd(error))
     else:
         return _whole(line, text, value)
-    return Record(line, None, len(text), replaced="\ufffd" in text, fault=fault)
+    return Record(line, None, len(text), replaced="\ufffd" in text, fault=fault, raw=text[:MAX_RAW])
 
 
 def _whole(line: int, text: str, value: Any) -> Record:
@@ -259,13 +348,13 @@ def _whole(line: int, text: str, value: Any) -> Record:
             line, cleaned, len(text), "\ufffd" in text or (cleaned is not value and cleaned != value)
         )
     except RecursionError as error:
-        return Record(line, None, len(text), fault=RowFault("malformed_json", _odd(error)))
+        fault = RowFault("malformed_json", _odd(error))
+        return Record(line, None, len(text), fault=fault, raw=text[:MAX_RAW])
 
 
-def _too_long(line: int) -> Record:
-    return Record(
-        line, None, fault=RowFault("malformed_json", "The line is longer than 64 million characters.")
-    )
+def _too_long(line: int, text: str) -> Record:
+    fault = RowFault("malformed_json", "The line is longer than 64 million characters.")
+    return Record(line, None, fault=fault, raw=text[:MAX_RAW])
 
 
 def _told(error: json.JSONDecodeError, text: str, start: int = 0) -> str:

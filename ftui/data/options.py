@@ -14,6 +14,7 @@ class Options:
     """schema: one of SCHEMAS, "" detects it. mapping: canonical name → column, detected where absent.
 
     system: put before every row that has no system turn. max_rows: stop after so many usable rows of a split.
+    context_column: its text is put before questions of fewer than context_below characters.
     """
 
     schema: str = ""
@@ -21,6 +22,8 @@ class Options:
     system: str = ""
     drop_duplicates: bool = False
     max_rows: int | None = None
+    context_column: str = ""
+    context_below: int = 40
 
     @classmethod
     def of(cls, data: DataSettings) -> Options:
@@ -31,6 +34,8 @@ class Options:
             system=data.system,
             drop_duplicates=data.drop_duplicates,
             max_rows=data.max_rows,
+            context_column=data.context_column,
+            context_below=data.context_below,
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -13,29 +13,52 @@ from ftui.data.row import Record, RowFault
 _BATCH = 256
 
 
-def parquet(path: Path, stream: IO[bytes]) -> Iterator[Record]:
-    """stream: the unpacked file. Raises DataError, code not_text, where it is damaged or in another format."""
+def parquet(
+    path: Path, stream: IO[bytes], told: Callable[[float], None] = lambda share: None
+) -> Iterator[Record]:
+    """stream: the unpacked file. told: hears what share of the rows is read, where the file says how many it has.
+
+    Raises DataError, code not_text, where it is damaged or in another format.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     head = stream.read(6)
     stream.seek(0)
+    whole = done = 0
     try:
         if head.startswith(b"ARROW1"):
             reader = pa.ipc.open_file(stream)
-            batches = (reader.get_batch(index) for index in range(reader.num_record_batches))
+            whole = reader.num_record_batches
+            batches = (reader.get_batch(index) for index in range(whole))
         elif head.startswith(b"PAR1"):
-            batches = pq.ParquetFile(stream).iter_batches(batch_size=_BATCH)
+            file = pq.ParquetFile(stream)
+            whole = -(-file.metadata.num_rows // _BATCH)
+            batches = file.iter_batches(batch_size=_BATCH)
         else:
             batches = pa.ipc.open_stream(stream)
+        if whole:
+            told(0.0)
         for batch in batches:
             names = batch.schema.names
-            columns = [column.to_pylist() for column in batch.columns]
+            columns = [_values(column) for column in batch.columns]
             for values in zip(*columns, strict=True):
                 yield _record(dict(zip(names, values, strict=True)))
+            done += 1
+            if whole:
+                told(min(1.0, done / whole))
     # pyarrow answers damage with errors of many kinds, text that is not UTF-8 and sizes beyond memory among them
     except (pa.ArrowException, OSError, ValueError, TypeError, MemoryError, OverflowError) as error:
         raise problems.damaged(path, "Parquet or Arrow file", str(error)) from None
+
+
+def _values(column: Any) -> list[Any]:
+    """A column's values. Times finer than Python's microseconds lose what is finer."""
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
+        column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
+    return column.to_pylist()
 
 
 def _record(row: dict[str, Any]) -> Record:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from ftui.errors import DataError
@@ -70,19 +71,56 @@ def too_large(path: Path, size: int) -> DataError:
     )
 
 
-def unknown_schema(path: Path, columns: list[str], needed: str = "") -> DataError:
-    """columns: as they stand in the data. needed: what a chosen schema lacks, as a clause."""
+def too_large_whole(path: Path, limit: int) -> DataError:
+    """limit: characters."""
+    return DataError(
+        "too_large",
+        "The file is too large in this form",
+        f"{path.name} keeps its rows by columns, so it must be read whole, and that is done up to "
+        f"{limit / 1024**2:.0f} million characters.",
+        "Write it as JSON lines, one object a row: pandas' to_json(…, orient='records', lines=True), or as Parquet.",
+    )
+
+
+def damaged_whole(path: Path, told: str) -> DataError:
+    return not_text(
+        path,
+        f"keeps its rows by columns in one JSON value, which is damaged: {told.rstrip('.')}",
+        "Export it again, best as JSON lines.",
+    )
+
+
+def no_such_part(path: Path, part: str) -> DataError:
+    return DataError(
+        "not_found",
+        "No such part of the file",
+        f"{path.name} holds no rows under the name {part!r}.",
+        "Choose a part that it has, or give each part a file of its own.",
+    )
+
+
+def unknown_schema(
+    path: Path, columns: list[str], needed: str = "", proposal: dict[str, str] | None = None
+) -> DataError:
+    """columns: as they stand in the data. needed: what a chosen schema lacks, as a clause.
+
+    proposal: the mapping that their content suggests; a person decides.
+    """
     named = ", ".join(columns[:30]) or "none"
     needed = needed or "no question with an answer, no talk and no text is among them under a known name"
     first = columns[0] if columns else "text"
-    pair = f'{{"prompt": "{first}", "response": "{columns[1]}"}}, or ' if len(columns) > 1 else ""
+    pair = {"prompt": first, "response": columns[1]} if len(columns) > 1 else {}
+    ways = dict.fromkeys(
+        json.dumps(way, ensure_ascii=False) for way in (proposal or pair, {"text": first}) if way
+    )
     error = DataError(
         "unknown_schema",
         "The columns are not known",
         f"{path.name} has the columns {named}; {needed}.",
-        f'Say what they hold, for example {pair}{{"text": "{first}"}}.',
+        f"Say what they hold, {'by the look of them' if proposal else 'for example'} {', or '.join(ways)}.",
     )
     error.columns = columns
+    error.proposal = proposal or {}
     return error
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+MAX_RAW = 64 * 1024
+
 
 @dataclass(frozen=True)
 class Row:
@@ -20,6 +22,7 @@ class Record:
 
     line: where it begins, 0 where the format has no lines. size: characters, 0 where not known.
     replaced: some of its bytes were no text and stand as U+FFFD. fault: why it cannot be read at all.
+    raw: of a record with a fault, the first MAX_RAW characters as they stand in the file, so that it can be mended.
     """
 
     line: int
@@ -27,6 +30,7 @@ class Record:
     size: int = 0
     replaced: bool = False
     fault: RowFault | None = None
+    raw: str = ""
 
 
 class RowFault(Exception):

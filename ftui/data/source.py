@@ -1,9 +1,11 @@
-"""Opens a file as bytes and as text, unpacking gzip, within limits that no damaged file can pass."""
+"""Opens a file as bytes and as text, unpacking it, within limits that no damaged file can pass."""
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import shutil
 import tempfile
 import zlib
@@ -17,43 +19,50 @@ from ftui.data.encoding import Encoding, detect, is_binary
 
 HEAD_BYTES = 1024 * 1024
 ARROW = (b"ARROW1", b"\xff\xff\xff\xff")  # a file and a stream of Arrow, as `datasets` saves it
+PACKED_ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 _SCAN_BYTES = 64 * 1024 * 1024
+_PACKED = ((b"\x1f\x8b", ".gz"), (b"BZh", ".bz2"), (b"\xfd7zXZ\x00", ".xz"), (b"(\xb5/\xfd", ".zst"))
+_PACKING = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
 _FOREIGN = (
     (b"\x89PNG", "is a PNG picture"),
     (b"GIF8", "is a GIF picture"),
     (b"\xff\xd8\xff", "is a JPEG picture"),
     (b"%PDF", "is a PDF document"),
-    (b"\xd0\xcf\x11\xe0", "is an old Office file (.xls or .doc)"),
+    (b"\xd0\xcf\x11\xe0", "is an old Office file (.xls or .doc), or a spreadsheet locked with a password"),
     (b"7z\xbc\xaf", "is a 7-Zip archive"),
     (b"Rar!", "is a RAR archive"),
-    (b"BZh", "is packed with bzip2"),
-    (b"\xfd7zXZ", "is packed with xz"),
-    (b"(\xb5/\xfd", "is packed with zstd"),
     (b"\x7fELF", "is a program"),
+    (b"MZ\x90\x00", "is a program"),
     (b"SQLite format 3", "is an SQLite database"),
+    (b"\x80\x04\x95", "is a Python pickle, which is not opened because it can run code"),
+    (b"version https://git-lfs", "is only a pointer to a file that Git LFS has not fetched"),
 )
 
 
 class Source:
     """A file that was looked into: packed, magic and head tell its format, `text` reads it.
 
+    packed: the ending of the packing, "" for none. size: bytes on disk.
     Raises DataError: not_found, empty_file, too_large, not_text.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._disk: io.FileIO | None = None
         try:
-            size = path.stat().st_size
-            if size > problems.MAX_BYTES:
-                raise problems.too_large(path, size)
+            self.size = path.stat().st_size
+            if self.size > problems.MAX_BYTES:
+                raise problems.too_large(path, self.size)
             with path.open("rb") as file:
-                self.packed = file.read(2) == b"\x1f\x8b"
+                start = file.read(8)
+                self.packed = next((ending for magic, ending in _PACKED if start.startswith(magic)), "")
             with self.unpacked() as stream:
                 self.head = stream.read(HEAD_BYTES)
                 self.whole = len(self.head) < HEAD_BYTES
                 sample = b"" if self.binary else self._sample(stream)
         except OSError as error:
             raise problems.unreadable(path, error) from None
+        self._disk = None
         if not self.head.strip(b" \t\r\n\x00\xef\xbb\xbf\xff\xfe") and self.whole:
             raise problems.empty_file(path)
         if self.binary:
@@ -73,17 +82,23 @@ class Source:
         """Whether the magic bytes are those of Parquet, Arrow or a ZIP (a spreadsheet)."""
         return self.head.startswith((b"PAR1", *ARROW, b"PK\x03\x04", b"PK\x05\x06"))
 
+    def position(self) -> int:
+        """Bytes of the file on disk that were consumed by what was opened last; 0 before that."""
+        if self._disk is None:
+            return 0
+        return self.size if self._disk.closed else self._disk.tell()
+
     def unpacked(self) -> IO[bytes]:
         """The unpacked bytes from the start."""
-        if not self.packed:
-            return self.path.open("rb")
-        return io.BufferedReader(_Unpacked(self.path), 1 << 18)
+        self._disk = disk = io.FileIO(self.path)
+        raw = disk if not self.packed else _Unpacked(self.path, self.packed, io.BufferedReader(disk, 1 << 18))
+        return io.BufferedReader(raw, 1 << 18)
 
     @contextmanager
     def seekable(self) -> Iterator[IO[bytes]]:
         """The unpacked bytes for formats that begin reading at the end."""
         if not self.packed:
-            with self.path.open("rb") as file:
+            with self.unpacked() as file:
                 yield file
             return
         with tempfile.TemporaryFile() as unpacked, self.unpacked() as stream:
@@ -109,11 +124,11 @@ class Source:
 
 
 class _Unpacked(io.RawIOBase):
-    """The content of a gzip file; says in a sentence that it is damaged, and stops at the size limit."""
+    """The content of a packed file; says in a sentence that it is damaged, and stops at the size limit."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file = gzip.open(path, "rb")  # noqa: SIM115 - close() closes it
+    def __init__(self, path: Path, packing: str, packed: io.BufferedReader) -> None:
+        self._path, self._packing, self._packed = path, packing, packed
+        self._file = _opened(packing, packed)
         self._done = 0
 
     def readable(self) -> bool:
@@ -122,8 +137,8 @@ class _Unpacked(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         try:
             block = self._file.read(len(buffer))
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise problems.damaged(self._path, "gzip file", str(error)) from None
+        except (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError) as error:
+            raise problems.damaged(self._path, f"{_PACKING[self._packing]} file", str(error)) from None
         self._done += len(block)
         if self._done > problems.MAX_BYTES:
             raise problems.too_large(self._path, self._done)
@@ -132,4 +147,17 @@ class _Unpacked(io.RawIOBase):
 
     def close(self) -> None:
         self._file.close()
+        self._packed.close()
         super().close()
+
+
+def _opened(packing: str, packed: io.BufferedReader) -> IO[bytes]:
+    if packing == ".gz":
+        return gzip.GzipFile(fileobj=packed, mode="rb")  # type: ignore[return-value]
+    if packing == ".bz2":
+        return bz2.BZ2File(packed)  # type: ignore[return-value]
+    if packing == ".xz":
+        return lzma.LZMAFile(packed)  # type: ignore[return-value]
+    import pyarrow as pa
+
+    return pa.CompressedInputStream(pa.PythonFile(packed, "r"), "zstd")

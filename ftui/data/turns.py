@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from ftui.data.dialogue import turns_in
 from ftui.data.names import ROLES, plain
 from ftui.data.row import RowFault
 from ftui.data.tools import call_of, calls_of
 from ftui.data.values import is_nothing, kind, text_of, unpacked
 
 Message = dict[str, Any]
-_ROLE_KEYS = ("role", "from", "speaker", "author")
-_TEXT_KEYS = ("content", "value", "text", "message")
+_ROLE_KEYS = ("role", "from", "speaker", "author", "sender", "角色")
+_TEXT_KEYS = ("content", "value", "text", "message", "utterance", "内容")
 _CALL_KEYS = ("tool_calls", "function_call")
 _REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
 _REASONING_PARTS = ("reasoning", "thinking", "think")
@@ -30,14 +31,16 @@ def is_turns(value: Any) -> bool:
 
 
 def turns_or_text(value: Any) -> Any:
-    """The turns that a cell holds, as they are or as JSON text; any other value as it is."""
+    """The turns that a cell holds, as they are, as JSON text or within {"messages": …}; any other value as it is."""
+    inner = value
     if isinstance(value, str) and value.lstrip().startswith(("[{", "{")):
         try:
             inner = unpacked(value, "")
         except RowFault:
             return value
-        return inner if is_turns(inner) else value
-    return value
+    if isinstance(inner, dict) and is_turns(inner.get("messages")):
+        inner = inner["messages"]
+    return inner if is_turns(inner) else value
 
 
 def messages_of(value: Any, name: str, notes: set[str]) -> list[Message]:
@@ -45,13 +48,41 @@ def messages_of(value: Any, name: str, notes: set[str]) -> list[Message]:
 
     name: of the field, for sentences. Roles are told apart by their names alone, never by their place.
     """
-    turns = unpacked(value, name)
-    turns = [turns] if isinstance(turns, dict) else turns
+    marked = (
+        turns_in(value) if isinstance(value, str) and not value.lstrip().startswith(("[{", "{")) else None
+    )
+    turns = _listed(marked or unpacked(value, name))
     if not isinstance(turns, list | tuple):
         raise RowFault("wrong_type", f"{name} is {kind(turns)}, but must be a list of turns.")
-    return merged(
-        [_message(turn, f"turn {place} of {name}", notes) for place, turn in enumerate(turns, 1)], notes
-    )
+    messages = [
+        _message(single, f"turn {place} of {name}", notes)
+        for place, turn in enumerate(turns, 1)
+        for single in _singles(turn)
+    ]
+    return merged(messages, notes)
+
+
+def _listed(turns: Any) -> Any:
+    """One turn as a list of it, and the talk within an object such as {"messages": […]}."""
+    if not isinstance(turns, dict):
+        return turns
+    inner = turns.get("messages")
+    return inner if isinstance(inner, list) and not any(key in turns for key in _ROLE_KEYS) else [turns]
+
+
+def _singles(turn: Any) -> list[Any]:
+    """A turn, or those that stand in one object by their roles: {"human": "…", "assistant": "…"}."""
+    if not isinstance(turn, dict) or any(key in turn for key in (*_ROLE_KEYS, *_TEXT_KEYS)):
+        return [turn]
+    spoken = {role: text for role, text in turn.items() if plain(role) in ROLES}
+    if not spoken or any(isinstance(item, list | dict) for item in spoken.values()):
+        return [_plain_keys(turn)]
+    return [{"role": role, "content": text} for role, text in spoken.items() if not is_nothing(text)]
+
+
+def _plain_keys(turn: dict[str, Any]) -> dict[str, Any]:
+    """A turn whose fields are written in other letters: "Role", "Content"."""
+    return {plain(key): item for key, item in reversed(turn.items())}
 
 
 def merged(messages: list[Message], notes: set[str]) -> list[Message]:
@@ -147,6 +178,8 @@ def _role(turn: Message, place: str) -> str:
 
 def _content(value: Any, place: str, notes: set[str]) -> Message:
     """content, reasoning_content and tool_calls of a text, or of a list of typed parts."""
+    if isinstance(value, dict) and isinstance(value.get("type"), str):
+        value = [value]
     if not isinstance(value, list):
         return {"content": text_of(value, f"The content of {place}", notes)}
     texts, thoughts, calls = [], [], []

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import datetime
 import decimal
-import json
 import math
 from typing import Any
 
@@ -13,10 +11,26 @@ from ftui.data.json_text import parse
 from ftui.data.row import RowFault
 
 MAX_DEPTH = 64
+# fmt: off
 _LABELS = {
-    **dict.fromkeys(("true", "yes", "1", "1.0", "t", "y", "good", "desirable"), True),
-    **dict.fromkeys(("false", "no", "0", "0.0", "f", "n", "bad", "undesirable"), False),
+    **dict.fromkeys(
+        (
+            "true", "yes", "1", "1.0", "+1", "t", "y", "good", "desirable", "desired", "preferred", "chosen", "accept",
+            "accepted", "correct", "right", "positive", "pos", "up", "thumbs up", "thumbs_up", "like", "liked", "👍",
+            "是", "对", "好", "真", "正确", "ja", "wahr", "richtig", "gut",
+        ),
+        True,
+    ),
+    **dict.fromkeys(
+        (
+            "false", "no", "0", "0.0", "-1", "f", "n", "bad", "undesirable", "undesired", "dispreferred", "rejected",
+            "reject", "incorrect", "wrong", "negative", "neg", "down", "thumbs down", "thumbs_down", "dislike",
+            "disliked", "👎", "否", "错", "坏", "假", "错误", "nein", "falsch", "schlecht",
+        ),
+        False,
+    ),
 }
+# fmt: on
 _KINDS = {
     dict: "an object",
     list: "a list",
@@ -89,12 +103,6 @@ def unpacked(value: Any, name: str) -> Any:
     try:
         return parse(text)
     except RowFault as fault:
-        # pandas writes a list into CSV as Python shows it: [{'role': 'user', …}]
-        if text.startswith(("[{'", "{'", "[['")) and len(text) < 1_000_000:
-            try:
-                return json.loads(json.dumps(ast.literal_eval(text)))
-            except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-                pass
         raise RowFault("malformed_json", f"{name} holds JSON that cannot be read: {fault.message}") from None
 
 
@@ -102,8 +110,8 @@ def as_label(value: Any) -> bool | None:
     """True or false as booleans, numbers and words say it; None where it is neither."""
     if isinstance(value, bool):
         return value
-    if isinstance(value, int | float) and value in (0, 1):
-        return bool(value)
+    if isinstance(value, int | float | decimal.Decimal) and value in (-1, 0, 1):
+        return value == 1
     return _LABELS.get(value.strip().casefold()) if isinstance(value, str) else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ftui.data import inspect, load
+from ftui.data.folder import split_of
 from ftui.errors import DataError
 
 Write = Callable[..., Path]
@@ -96,3 +98,56 @@ def test_missing_path_is_not_found(name: str) -> None:
     with pytest.raises(DataError) as caught:
         inspect(name)
     assert caught.value.code == "not_found" and "hub" not in caught.value.message
+
+
+def test_set_as_the_hub_has_it(tmp_path: Path, write: Write) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    for name in ("data/train-00000-of-00002", "data/train-00001-of-00002", "data/validation-00000-of-00001"):
+        path = tmp_path / "set" / f"{name}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.table({"prompt": ["a", "b"], "completion": ["c", "d"]}), path)
+    beside = (
+        "README.md",
+        ".gitattributes",
+        "dataset_infos.json",
+        "LICENSE",
+        "raw.zip",
+        "prepare.py",
+        "~$a.xlsx",
+    )
+    for name in beside:
+        write(f"set/{name}", "x" * 99)
+    report = inspect(tmp_path / "set")
+    assert report.splits == {"train": 4, "validation": 2}
+    said = report.warnings[0]["message"]
+    assert all(name in said for name in beside if not name.startswith("."))
+
+
+def test_files_of_several_formats_and_packings_are_one_set(tmp_path: Path, write: Write) -> None:
+    write("set/a.jsonl", rows("a"))
+    write("set/b.csv", "prompt,completion\nb,x\n")
+    write("set/c.json.gz", gzip.compress(json.dumps(rows("c")).encode()))
+    write("set/d.jsonc", "// mine\n" + json.dumps(rows("d")))
+    write("set/deep/er/e.tsv", "prompt\tcompletion\ne\tx\n")
+    write("set/empty.jsonl", "")
+    report = inspect(tmp_path / "set")
+    assert (report.rows, report.usable) == (5, 5)
+    assert "empty.jsonl" in report.warnings[0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("name", "split"),
+    [
+        ("my-train_data.v2.jsonl", "train"),
+        ("DEV.csv", "validation"),
+        ("eval/0.jsonl", "validation"),
+        ("test/train-0.jsonl", "train"),
+        ("validated.jsonl", ""),
+        ("latest.jsonl", ""),
+        ("retrain.jsonl", ""),
+    ],
+)
+def test_split_is_a_whole_word_of_a_name(name: str, split: str) -> None:
+    assert split_of(Path(name)) == split

@@ -61,6 +61,17 @@ def test_local_set_is_streamed_and_reread(tmp_path: Path, home: Path) -> None:
     assert inspect(folder).rows == 3
 
 
+def test_only_the_first_rows_of_a_split_are_fetched_where_that_is_asked_for(
+    tmp_path: Path, home: Path
+) -> None:
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "train.jsonl").write_text('{"prompt": "a", "completion": "ö"}\n' * 50)
+    code, said = fetch(str(tmp_path / "set"), "--split", "train[:7]")
+    assert code == 0 and said[-2]["done"] == 7
+    assert [path.name for path in Path(said[-1]["folder"]).iterdir()] == ["train-7.jsonl"]
+    assert inspect(said[-1]["folder"]).rows == 7
+
+
 def test_hub_out_of_reach_is_said_in_words() -> None:
     code, said = fetch("owner/name", HF_HUB_OFFLINE="1")
     assert code == 2

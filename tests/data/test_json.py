@@ -96,7 +96,7 @@ def test_nesting_within_tools_is_bounded(write: Write) -> None:
 
 def test_only_damaged_lines_say_what_is_wrong(write: Write) -> None:
     with pytest.raises(DataError) as caught:
-        inspect(write("a.jsonl", "{'prompt': 'a', 'completion': 'b'}\n" * 3))
+        inspect(write("a.jsonl", "{'prompt': 'a', 'completion': }\n" * 3))
     assert caught.value.code == "no_usable_rows"
     assert "malformed_json" in caught.value.message and "Row 1" in caught.value.message
 

@@ -220,3 +220,119 @@ def test_arrow_as_datasets_saves_it(tmp_path: Path) -> None:
         writer.write_table(table)
     report = inspect(tmp_path / "data.arrow")
     assert (report.file_format, report.schema, report.usable) == ("arrow", "text", 2)
+
+
+BASE = "prompt,completion\nquestion 1,answer 1\nquestion 2,answer 2\n"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "My export\nof January\n" + BASE,
+        "My export,\n,\n" + BASE,
+        "My export\n\n" + BASE,
+        "My export\n" + BASE.replace(",", ";"),
+        '\ufeff\ufeff"prompt","completion"\n"question 1","answer 1"\n"question 2","answer 2"\n',
+        " prompt , completion \nquestion 1,answer 1\nquestion 2,answer 2\n",
+        ",prompt,completion\n0,question 1,answer 1\n1,question 2,answer 2\n",
+        "prompt,completion,,\nquestion 1,answer 1,,\nquestion 2,answer 2,,\n",
+        '"sep=;"\n' + BASE.replace(",", ";"),
+        "\ufeffsep=|\r\n" + BASE.replace(",", "|"),
+        BASE.replace("\n", "\r"),
+        BASE + "\x1a",
+        "\n\n" + BASE.replace("\n", "\n\n"),
+        'prompt, completion\n"question 1", "answer 1"\n"question 2", "answer 2"\n',
+    ],
+)
+def test_header_is_found_wherever_programs_put_it(write: Write, content: str) -> None:
+    report = inspect(write("a.csv", content))
+    assert texts(report) == [["question 1", "answer 1"], ["question 2", "answer 2"]]
+    assert report.rows == 2
+
+
+def test_titles_above_unknown_columns_need_the_same_width_or_a_mapping(write: Write) -> None:
+    with pytest.raises(DataError) as caught:
+        inspect(write("a.csv", "Export;;\n;;\nnr;frage;antwort\n1;Wer?;Ich\n"))
+    assert caught.value.columns == ["nr", "frage", "antwort"]
+    path = write("b.csv", "Export\nfrage;antwort\nWer?;Ich\n")
+    assert texts(inspect(path, Options(mapping={"prompt": "frage", "response": "antwort"}))) == [
+        ["Wer?", "Ich"]
+    ]
+
+
+def test_quotes_behind_a_backslash_and_behind_a_blank(write: Write) -> None:
+    report = inspect(write("a.csv", 'prompt,completion\n"He said \\"yes\\", ok","a, b"\nx,y\n'))
+    assert texts(report)[0] == ['He said "yes", ok', "a, b"]
+    report = inspect(write("b.csv", 'prompt, completion\n"a, b", "c, d"\n"e", "f, g"\n'))
+    assert texts(report) == [["a, b", "c, d"], ["e", "f, g"]]
+
+
+def test_cell_that_a_program_wrote_for_no_value_is_empty(write: Write) -> None:
+    report = inspect(write("a.csv", "prompt,completion\na,NaN\nb,\nc,  \nd,#N/A\ne,None\n"))
+    assert dropped(report) == [(row, "empty_target") for row in (1, 2, 3, 4)]
+    assert texts(report) == [["e", "None"]]
+
+
+def test_zero_bytes_in_a_cell_stay(write: Write) -> None:
+    assert texts(inspect(write("a.csv", BASE.replace("question 1", "que\0stion"))))[0][0] == "que\0stion"
+
+
+def test_header_of_a_spreadsheet_may_stand_below_a_title_and_beside_empty_columns(tmp_path: Path) -> None:
+    rows = [["My list"], [], [None, "question", "answer"], [None, "a", "b"], [None, "c", "#N/A"]]
+    report = inspect(workbook(tmp_path / "a.xlsx", rows))
+    assert texts(report) == [["a", "b"]]
+    assert dropped(report) == [(2, "empty_target")]
+
+
+def test_sheet_with_known_columns_goes_before_a_cover_and_hidden_ones(tmp_path: Path) -> None:
+    from openpyxl import load_workbook
+
+    head = ["question", "answer"]
+    path = workbook(tmp_path / "a.xlsx", [head, ["x", "y"]], [["About"], ["this"]], [head, ["a", "b"]])
+    book = load_workbook(path)
+    book["Sheet 1"].sheet_state = "hidden"
+    book.save(path)
+    report = inspect(path)
+    assert texts(report) == [["a", "b"]]
+    assert all(name in report.warnings[0]["message"] for name in ("Sheet 1", "Sheet 2"))
+
+
+def test_formula_that_was_never_computed_is_an_empty_cell(tmp_path: Path) -> None:
+    report = inspect(workbook(tmp_path / "a.xlsx", [["question", "answer"], ["a", "b"], ["c", "=1+1"]]))
+    assert dropped(report) == [(2, "empty_target")]
+
+
+def test_office_files_of_other_kinds_are_named(write: Write) -> None:
+    for name, word in (
+        ("content.xml", "OpenDocument"),
+        ("word/document.xml", "Word"),
+        ("xl/workbook.bin", "xlsb"),
+    ):
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as archive:
+            archive.writestr("mimetype", "x")
+            archive.writestr(name, "x")
+        with pytest.raises(DataError, match=word):
+            inspect(write("a.xlsx", packed.getvalue()))
+
+
+def test_columns_of_every_kind_in_parquet(tmp_path: Path) -> None:
+    import decimal
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    kinds = {
+        "dictionary": (pa.array(["b"]).dictionary_encode(), "b"),
+        "large text": (pa.array(["b"], pa.large_string()), "b"),
+        "nanoseconds": (pa.array([1704067200000000001], pa.timestamp("ns")), "2024-01-01"),
+        "decimal": (pa.array([decimal.Decimal("1.50")]), "1.50"),
+        "date": (pa.array([datetime.date(2024, 1, 2)]), "2024-01-02"),
+    }
+    for column, wanted in kinds.values():
+        rest = {"input": pa.nulls(1), "more": pa.array([[{"t": 1, "m": ["k"]}]])}
+        pq.write_table(pa.table({"prompt": ["a"], "completion": column} | rest), tmp_path / "a.parquet")
+        assert texts(inspect(tmp_path / "a.parquet")) == [["a", wanted]]
+    pq.write_table(pa.table({"prompt": ["a", "b"], "completion": [b"x", b"y"]}), tmp_path / "a.parquet")
+    with pytest.raises(DataError, match="bytes"):
+        inspect(tmp_path / "a.parquet")
