@@ -1,56 +1,80 @@
-"""Which characters of a rendered conversation the model is trained on: found by rendering, then verified.
+"""Which characters of a rendered conversation the model is trained on: found by rendering, and verified.
 
-An answer begins where the template, asked for a generation prompt after the turns before it, stops writing;
-it ends with the template's end-of-turn token. Both are checked against the whole text. Where the check
-fails the row is refused: a loss mask that is merely likely would change what is learned without a word.
+The standard is generation. An answer begins where the model's own template, asked for a generation prompt after
+the turns before it, stops writing; it ends with the end of its turn; and all that the turn says stands between.
+
+Two texts can serve. A template that marks the assistant's words (`training`: the model's own, or trl's twin of
+it) comes first, where the prompt of every learned answer in it is, letter by letter, what the model's own template
+gives at generation. Where it is not (trl's Qwen 3 keeps a thought in every turn, the model's own drops those before
+the last question) the model's own text is taken. It may differ from the prompts by empty or opened thoughts alone
+(`prompt`): so an earlier answer of Qwen 3 is learned without the empty thought that generation would begin with.
+
+A talk for which neither can be verified is refused, for a mask that is merely likely would change without a word
+what is learned. Among them: a template that leaves out a tool call, a turn, or the thoughts of earlier answers.
+
+Rendering is what costs: what was verified of one talk by rendering each of its prompts holds for talks of the same
+shape (`known`). Those are rendered once, and each answer is found again between the same texts.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any, Literal
 
+from ftui.templates.known import PROBE, Known, known_of
+from ftui.templates.marked import by_marks, follow_marks
+from ftui.templates.prompt import shared_start
 from ftui.templates.render import Messages, TemplateRefused, render
+from ftui.templates.spoken import Span, spoken
+from ftui.templates.talk import Talk
+from ftui.templates.training import render_marked
+from ftui.templates.unmarked import by_prompts, follow
 
 Learn = Literal["answers", "last_answer", "everything"]
-Span = tuple[int, int]
-_PROBE = "ftui probe"
+_TALK: Messages = [{"role": "user", "content": "?"}, {"role": "assistant", "content": PROBE}]
 
 
 def end_of_turn(tokenizer: Any) -> str:
     """What the template writes to end an assistant's turn: `<|im_end|>`, `<end_of_turn>`, `</s>` …
 
-    The first special token behind a short answer; all that is written behind it where none is special.
-    Raises TemplateRefused where the template changes or loses the answer.
+    The first special tokens behind a short answer, as far as they also stand behind an answer that is not the
+    last; all that is written behind it where none is special. Where the model's own template writes nothing, what
+    a template with markers writes (GLM ends its turn with the opening of the next). Raises TemplateRefused where
+    the template changes or loses the answer.
     """
-    text = render(tokenizer, [{"role": "user", "content": "?"}, {"role": "assistant", "content": _PROBE}])
-    _, found, tail = text.rpartition(_PROBE)
-    if not found:
-        raise TemplateRefused("The template does not write what the assistant says.")
-    places = [(tail.find(token), token) for token in _special(tokenizer) if token and token in tail]
-    if places:
-        place, token = min(places, key=lambda item: (item[0], -len(item[1])))
-        return tail[: place + len(token)]
-    return tail.strip()
+    known = known_of(tokenizer)
+    tail = _tail(render(tokenizer, _TALK))
+    if not tail.strip() and known.marking:
+        tail = _tail(render_marked(tokenizer, known.marking, _TALK, None)[0])
+    try:
+        middle = render(tokenizer, [*_TALK, *_TALK]).partition(PROBE)[2]
+    except TemplateRefused:
+        middle = tail
+    return _specials(shared_start(tail, middle), known) or _specials(tail, known) or tail.strip()
 
 
 def answer_spans(
-    tokenizer: Any, messages: Messages, tools: list[Any] | None, learn: Learn, end: str
+    tokenizer: Any, messages: Messages, tools: list[Any] | None, learn: Learn, end: str, *, first: int = 0
 ) -> tuple[str, list[Span]]:
     """(text, spans): the rendered conversation and the half-open character ranges that carry loss.
 
-    end: from `end_of_turn`. Raises TemplateRefused where a span cannot be verified.
+    end: from `end_of_turn`. first: only turns at or behind this place carry loss; with `everything`, all from the
+    first answer there on. Raises TemplateRefused where a span cannot be verified.
     """
-    text = render(tokenizer, messages, tools)
-    if learn == "everything":
-        return text, [(0, len(text))]
-    turns = [place for place, message in enumerate(messages) if message["role"] == "assistant"]
+    turns = [
+        place for place, message in enumerate(messages) if message["role"] == "assistant" and place >= first
+    ]
+    if not turns or (learn == "everything" and not first):
+        text = render(tokenizer, messages, tools)
+        return text, [(0, len(text))] if learn == "everything" and not first else []
     if learn == "last_answer":
         turns = turns[-1:]
-    spans = [_span(tokenizer, text, messages, tools, place, end) for place in turns]
-    for before, after in pairwise(spans):
-        if before[1] > after[0]:
-            raise TemplateRefused("Two answers overlap in the rendered text.")
+    elif learn == "everything":
+        turns = turns[:1]
+    text, spans = _found(
+        Talk(tokenizer, messages, [spoken(message) for message in messages], tools, turns, end)
+    )
+    if learn == "everything":
+        return text, [(spans[0][0], len(text))]
     return text, spans
 
 
@@ -71,55 +95,41 @@ def loss_mask(offsets: list[Span], spans: list[Span]) -> list[int]:
     return mask
 
 
-def _span(
-    tokenizer: Any, text: str, messages: Messages, tools: list[Any] | None, place: int, end: str
-) -> Span:
-    message = messages[place]
-    said = str(message.get("content") or "").strip()
-    start = _start(tokenizer, text, messages, tools, place, said)
-    limit = _limit(tokenizer, text, messages, tools, place)
-    if said and text.find(said, start, limit) < 0:
-        raise TemplateRefused(f"Turn {place + 1} is not found in the text that the template writes.")
-    behind = start if not said else text.find(said, start, limit) + len(said)
-    if not end:
-        return start, limit if limit is not None else len(text)
-    found = text.rfind(end, behind, limit) if limit is not None else text.find(end, behind)
-    if found >= 0:
-        return start, found + len(end)
-    if place == len(messages) - 1:
-        # Some templates end the last turn with nothing; the answer itself is still what is learned.
-        return start, len(text)
-    raise TemplateRefused(f"No end of turn ({end!r}) is found behind turn {place + 1}.")
+def _found(talk: Talk) -> tuple[str, list[Span]]:
+    known = known_of(talk.tokenizer, talk.tools)
+    shape = known.shape(talk.messages, talk.told, talk.tools, talk.turns)
+    plan = known.plans.get(shape) if shape is not None else None
+    if plan is not None:
+        try:
+            return follow_marks(talk, known, plan) if plan.marked else follow(talk, plan)
+        except TemplateRefused:
+            # This one is written otherwise than those of its shape before: it is looked at on its own.
+            plan = None
+    if known.marking:
+        try:
+            text, spans, plan = by_marks(talk, known, known.marking)
+        except TemplateRefused:
+            plan = None
+    if plan is None:
+        text, spans, plan = by_prompts(talk, known)
+    known.remember(shape, plan)
+    return text, spans
 
 
-def _start(
-    tokenizer: Any, text: str, messages: Messages, tools: list[Any] | None, place: int, said: str
-) -> int:
-    if place:
-        head = render(tokenizer, messages[:place], tools, ask=True)
-        if text.startswith(head):
-            return len(head)
-        # A prompt that ends in an opened or empty thought is longer than what the finished turn begins with.
-        plain = head.rsplit("<think>", 1)[0]
-        if plain != head and text.startswith(plain):
-            return len(plain)
-        raise TemplateRefused(
-            f"The template writes the turns before answer {place + 1} differently later on."
-        )
-    found = text.find(said) if said else -1
-    if found < 0:
-        raise TemplateRefused("The first turn is the assistant's, and its text is not found.")
-    return found
+def _tail(text: str) -> str:
+    _, found, tail = text.rpartition(PROBE)
+    if not found:
+        raise TemplateRefused("The template does not write what the assistant says.")
+    return tail
 
 
-def _limit(tokenizer: Any, text: str, messages: Messages, tools: list[Any] | None, place: int) -> int | None:
-    """Where the turn's text ends for certain: None where the template shortens turns that are not the last."""
-    if place == len(messages) - 1:
-        return len(text)
-    whole = render(tokenizer, messages[: place + 1], tools)
-    return len(whole) if text.startswith(whole) else None
-
-
-def _special(tokenizer: Any) -> list[str]:
-    added = [str(token) for token in tokenizer.get_added_vocab()]
-    return sorted({*added, *(str(token) for token in tokenizer.all_special_tokens)})
+def _specials(tail: str, known: Known) -> str:
+    """The tail as far as its first special tokens: those that follow each other with nothing between."""
+    places = [(tail.find(token), token) for token in known.specials if token in tail]
+    if not places:
+        return ""
+    place, token = min(places, key=lambda item: (item[0], -len(item[1])))
+    stop = place + len(token)
+    while more := next((token for token in known.specials if tail.startswith(token, stop)), ""):
+        stop += len(more)
+    return tail[:stop]

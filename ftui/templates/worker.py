@@ -5,51 +5,65 @@ It keeps tokenizers warm, so that the second preview is quick.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ftui.service import serve
+from ftui.service import Answering, Event, progressing, serve
 from ftui.settings import DataSettings
 
-Answering = Generator[dict[str, Any], None, dict[str, Any]]
-_tokenizers: dict[str, Any] = {}
+# Lengths are told for as many rows as a table shows.
+_LENGTHS = 1_000
+_named: dict[str, Any] = {}
 
 
-def _tokenizer(model: str) -> Any:
-    from ftui.models.load import load_tokenizer
+def _tokens(model: str, settings: DataSettings) -> Any:
+    """The model's tokenizer with the settings' template; kept warm."""
+    from ftui.templates.build import Tokens
 
-    if model not in _tokenizers:
-        _tokenizers[model] = load_tokenizer(Path(model))
-    return _tokenizers[model]
+    key = repr((model, settings.template, settings.system_role, settings.learn))
+    if key not in _named:
+        _named[key] = Tokens(Path(model), settings)
+    return _named[key].of(settings)
 
 
-def account(model: str, data: dict[str, Any], stopped: Callable[[], bool]) -> Answering:
-    """Count what is kept, cut and dropped of the rows that would train, with the lengths of all.
+def account(model: str, data: dict[str, Any], batch: int, stopped: Callable[[], bool]) -> Answering:
+    """Count what is kept, cut and dropped of the rows that would train, with lengths, padding and advice.
 
-    model: folder of the tokenizer. data: the fields of DataSettings.
+    `whole` is the set as its report counts it, `train` and `held_out` are the two sides.
+
+    model: folder of the tokenizer. data: the fields of DataSettings. batch: rows that are computed at once.
+    Tells {done_bytes, total_bytes, rows} on the way.
     """
-    from ftui.templates.prepare import prepare
-    from ftui.templates.rows import choose
-
-    settings = DataSettings.model_validate(data)
     yield {"doing": "load the tokenizer"}
-    tokenizer = _tokenizer(model)
-    chosen = choose(settings)
-    prepared = prepare(tokenizer, chosen.train, settings)
-    held = prepare(tokenizer, chosen.validation, settings)
-    return {
-        "train": prepared.account(),
-        "held_out": held.account() | {"origin": chosen.origin},
-        "lengths": dict(list(prepared.lengths.items())[:200_000]),
-        "dropped": prepared.dropped[:1000],
-    }
+
+    def work(told: Callable[[int, int, int], None]) -> Event:
+        from ftui.templates.fate import padding
+        from ftui.templates.selection import select, whole
+
+        settings = DataSettings.model_validate(data)
+        tokens = _tokens(model, settings)
+        chosen, train, held = select(tokens, told)
+        rows = whole(tokens, chosen)
+        counted = rows.account()
+        return {
+            "whole": counted,
+            "train": train.account(),
+            "held_out": held.account() | {"origin": chosen.origin},
+            "lengths": rows.parts[0].store.longest(_LENGTHS),
+            "dropped": rows.dropped[:1000],
+            "padding": padding(train.lengths, batch, settings.max_length, settings.split_seed),
+            "advice": [asdict(found) for found in tokens.advice(chosen.report, counted["dropped"])],
+        }
+
+    return (yield from progressing(work, stopped))
 
 
 def preview(
     model: str, rows: list[dict[str, Any]], data: dict[str, Any], stopped: Callable[[], bool]
 ) -> Answering:
-    """Rows as the model sees them: for each its pieces of text with whether they are learned.
+    """Rows as the model sees them: for each passage its pieces of text with whether they are learned.
 
     rows: {number, value} with a canonical value.
     """
@@ -58,31 +72,38 @@ def preview(
 
     settings = DataSettings.model_validate(data)
     yield {"doing": "load the tokenizer"}
-    tokenizer = _tokenizer(model)
-    prepared = prepare(tokenizer, [Row(row["number"], row["value"]) for row in rows], settings)
+    tokens = _tokens(model, settings)
+    prepared = prepare(tokens.tokenizer, [Row(row["number"], row["value"]) for row in rows], settings)
     return {
         "rows": [
-            {"number": row.number, "pieces": pieces(row), "tokens": len(row.ids), "length": row.length}
+            {
+                "number": row.number,
+                "name": row.name,
+                "pieces": pieces(row, tokens.end),
+                "tokens": len(row.ids),
+                "length": row.length,
+            }
             for row in prepared.rows
         ],
         "dropped": prepared.dropped,
     }
 
 
-def pieces(row: Any) -> list[dict[str, Any]]:
-    """A tokenised row as text: `{"text", "learned", "tokens"}`, one piece a token.
+def pieces(row: Any, end: str) -> list[dict[str, Any]]:
+    """A tokenised row as text: `{"text", "learned", "tokens", "end"?, "cut"?}`, one piece a token.
 
-    Tokens that share a character (a rare sign split into bytes) are one piece.
+    Tokens that share a character (a rare sign split into bytes) are one piece. end: the token that ends a turn.
     """
     found: list[dict[str, Any]] = []
     last = None
-    for (start, end), learned in zip(row.spans, row.learned, strict=True):
-        if found and (start, end) == last and end > start:
+    for (start, stop), learned in zip(row.spans, row.learned, strict=True):
+        if found and (start, stop) == last and stop > start:
             found[-1]["tokens"] += 1
             continue
-        last = (start, end)
-        found.append({"text": row.text[start:end], "learned": bool(learned), "tokens": 1})
-    kept = max((end for _, end in row.spans), default=0)
+        last = (start, stop)
+        piece = {"text": row.text[start:stop], "learned": bool(learned), "tokens": 1}
+        found.append(piece | ({"end": True} if end and piece["text"].strip() == end else {}))
+    kept = max((stop for _, stop in row.spans), default=0)
     if kept < len(row.text):
         found.append({"text": row.text[kept:], "learned": False, "tokens": 0, "cut": True})
     return found
