@@ -21,8 +21,12 @@ Control = Any
 
 @dataclass
 class Form:
-    """The controls by dotted field name, in the order in which handlers get their values."""
+    """The controls by dotted field name, in the order in which handlers get their values.
 
+    prefix: of the controls' names in the browser, since a field may stand on two tabs.
+    """
+
+    prefix: str = "field"
     controls: dict[str, Control] = field(default_factory=dict)
 
     @property
@@ -38,7 +42,7 @@ class Form:
                 "label": label(f"field.{name}.title"),
                 "info": label(f"field.{name}.help"),
                 "visible": schema.applies(name, _defaults()),
-                "elem_id": f"field-{name.replace('.', '-')}",
+                "elem_id": f"{self.prefix}-{name.replace('.', '-')}",
                 "min_width": 140 if schema.number(info) else 240,
             }
             make = (special or {}).get(name, _control(info))
@@ -61,10 +65,13 @@ class Form:
 
     def read(self, values: tuple[Any, ...] | list[Any]) -> schema.Settings:
         """Settings from the controls' values. Raises SettingsError that names every field at fault."""
+        return schema.unflatten(self.flat(list(self.controls), values))
+
+    @staticmethod
+    def flat(names: list[str], values: tuple[Any, ...] | list[Any]) -> dict[str, Any]:
+        """Each field's value, as its type, by dotted name."""
         fields = schema.fields()
-        return schema.unflatten(
-            {name: typed(fields[name], value) for name, value in zip(self.controls, values, strict=True)}
-        )
+        return {name: typed(fields[name], value) for name, value in zip(names, values, strict=True)}
 
     def show(self, settings: schema.Settings) -> list[Any]:
         """Updates that put settings into the controls."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable
-from typing import Any
 
 from ftui.checks import Finding
 from ftui.errors import FtuiError
@@ -91,20 +90,6 @@ def findings(found: list[Finding]) -> str:
         )
         lines.append(f'<li class="ok all">{inner}</li>')
     return f'<ul class="findings">{"".join(lines)}</ul>'
-
-
-def tokens(pieces: list[dict[str, Any]]) -> str:
-    """A row as the model sees it: tokens that carry loss are coloured, what is cut off is struck out."""
-    out = []
-    for piece in pieces:
-        shown = text(piece["text"]).replace("\n", '<span class="nl">⏎</span>\n')
-        if piece.get("cut"):
-            out.append(f'<s title="{text(say("data.cut_off"))}">{shown}</s>')
-        elif piece["learned"]:
-            out.append(f'<mark class="learned">{shown}</mark>')
-        else:
-            out.append(f"<span>{shown}</span>")
-    return f'<div class="tokens">{"".join(out)}</div>'
 
 
 def table(headers: list[str], rows: Iterable[Iterable[object]]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import gradio as gr
 
 from ftui import presets
+from ftui import settings as schema
 from ftui.jobs import control
 from ftui.models.find import STARTER
 from ftui.models.find import label as model_label
@@ -26,6 +27,7 @@ from ftui.ui.clock import Area
 from ftui.ui.form import shown
 from ftui.ui.handler import told
 from ftui.ui.say import label, say
+from ftui.ui.sets import sets
 
 
 @dataclass
@@ -70,7 +72,7 @@ def build() -> gr.Blocks:
             with gr.Tab(label("tab.export"), id="export"):
                 export = export_tab.build()
         with data_place:
-            data = data_tab.build(train.form.controls["model.id"], train.form.controls["data.max_length"])
+            data = data_tab.build(train.form)
         on = Places(tabs, run, train, listed, chat, evaluate, export, data, strip_row, strip_text)
         _link(on)
         _tick(page, on)
@@ -82,33 +84,23 @@ def _link(on: Places) -> None:
     """What a press on one tab does on another."""
     quiet: dict[str, Any] = {"show_progress": "hidden"}
     form = on.train.form.controls
-    given = [
-        "data.train",
-        "data.validation",
-        "data.schema_name",
-        "data.mapping",
-        "data.system",
-        "data.drop_duplicates",
-    ]
+    prepared = list(on.data.form.controls)
+    given = ["data.train", "data.schema_name", "data.mapping", *prepared]
 
-    def use(source: str, kind: str, *rest: Any) -> list[Any]:
-        columns, (system, duplicates) = rest[: len(data_tab.COLUMNS)], rest[len(data_tab.COLUMNS) :]
-        mapping = {name: column for name, column in zip(data_tab.COLUMNS, columns, strict=True) if column}
+    def use(*values: Any) -> list[Any]:
+        settings = data_tab.asked_of(values).settings
+        flat = schema.flatten(settings)
         return [
             gr.Tabs(selected="train"),
-            gr.update(choices=data_tab.sets(), value=source),
-            data_tab.held_out(source),
-            kind or "",
-            shown(mapping),
-            system,
-            duplicates,
+            gr.update(choices=sets(), value=settings.data.train),
+            *(gr.update(value=shown(flat[name])) for name in given[1:]),
             gr.update(visible=True),
             gr.update(visible=False),
         ]
 
     on.data.use.click(
         told(use),
-        [on.data.source, *on.data.options],
+        on.data.asked,
         [on.tabs, *(form[name] for name in given), on.train.setup, on.train.watched],
         **quiet,
     )
@@ -166,15 +158,15 @@ def _tick(page: gr.Blocks, on: Places) -> None:
     page.load(told(runs_chosen), dropdowns, dropdowns, show_progress="hidden")
     lists = [on.data.source, on.train.form.controls["data.train"], on.train.form.controls["model.id"]]
     page.load(told(choices_now), None, lists, show_progress="hidden")
-    page.load(
-        told(lambda: on.train.form.show(_quickstart())), None, on.train.form.inputs, show_progress="hidden"
-    )
+    for form in (on.train.form, on.data.form):
+        # Gradio draws an empty number as 0 until it is told once more that it is empty.
+        page.load(told(lambda form=form: form.show(_quickstart())), None, form.inputs, show_progress="hidden")
 
 
 def choices_now() -> list[Any]:
     """The data sets and models that there are when a browser opens the page."""
-    sets = data_tab.sets()
-    return [gr.update(choices=sets), gr.update(choices=sets), gr.update(choices=train_tab.models())]
+    found = sets()
+    return [gr.update(choices=found), gr.update(choices=found), gr.update(choices=train_tab.models())]
 
 
 def runs_chosen(*chosen: str | None) -> list[Any]:

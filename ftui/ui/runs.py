@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
-from ftui import settings as schema
-from ftui import words
+from ftui import files, words
 from ftui.errors import FtuiError
 from ftui.jobs import folder
-from ftui.templates.rows import choose
 from ftui.ui.say import say
 
 
@@ -23,18 +19,10 @@ def choices() -> list[tuple[str, str]]:
     return found
 
 
-@lru_cache(maxsize=64)
 def questions(run: str, limit: int = 6) -> tuple[str, ...]:
     """Questions from a run's held-out rows: what it was not trained on, one click to ask."""
     try:
-        chosen = choose(schema.parse(folder.find(run).settings).data)
+        report = files.read_json(folder.find(run).folder / "data-report.json", {})
     except FtuiError:
         return ()
-    asked = []
-    for row in chosen.validation:
-        turns = row.value.get("messages", [])
-        first = next((turn.get("content") for turn in turns if turn["role"] == "user"), None)
-        if first and len(str(first)) < 300:
-            asked.append(str(first))
-    step = max(1, len(asked) // limit)
-    return tuple(asked[::step][:limit])
+    return tuple(report.get("held_out", {}).get("questions", [])[:limit])

@@ -21,11 +21,12 @@ from ftui.files import file_name
 from ftui.jobs import control, folder
 from ftui.models.find import STARTER, find
 from ftui.models.find import label as model_label
-from ftui.ui import data_tab, html, run_view, services
+from ftui.ui import html, run_view, services
 from ftui.ui.clock import Area
 from ftui.ui.form import Form
 from ftui.ui.handler import told
 from ftui.ui.say import label, say
+from ftui.ui.sets import held_out, sets
 
 CHOICES = ["model.id", "data.train", "method.kind"]
 HANDFUL = [
@@ -101,7 +102,7 @@ def build(run: gr.BrowserState) -> TrainTab:
     form.link()
     # Another data set has other held-out rows: those of a sample must not stay behind.
     form.controls["data.train"].input(
-        told(data_tab.held_out),
+        told(held_out),
         form.controls["data.train"],
         form.controls["data.validation"],
         show_progress="hidden",
@@ -140,7 +141,7 @@ def _special() -> dict[str, Any]:
         return gr.Dropdown(models(), allow_custom_value=True, **options)
 
     def data(**options: Any) -> gr.Dropdown:
-        return gr.Dropdown(data_tab.sets(), allow_custom_value=True, **options)
+        return gr.Dropdown(sets(), allow_custom_value=True, **options)
 
     def method(**options: Any) -> gr.Radio:
         names = schema.choices(schema.fields()["method.kind"])
@@ -172,7 +173,7 @@ def look(form: Form, *values: Any) -> Iterator[tuple[Any, ...]]:
         chosen = form.read(values)
         allowed(chosen)
         placed = located(chosen)
-        rows = services.chosen(placed)
+        rows = services.last(services.chosen(placed))
         context = gather(placed, None, rows)
     except FtuiError as fault:
         yield html.error(fault), gr.skip(), gr.update(interactive=False), gr.skip(), gr.skip()
@@ -180,12 +181,15 @@ def look(form: Form, *values: Any) -> Iterator[tuple[Any, ...]]:
     files = (f"python -m ftui train {file_name(chosen.name)}.yaml", schema.dump(chosen))
     yield findings_card(context, True), memory_card(context), _startable(context), *files
     try:
-        counted = services.account(placed) if rows else {"train": None}
+        counted = services.last(services.account(placed)) if rows else None
     except FtuiError as fault:
-        extra = "" if fault.code == "not_here" else html.error(fault)
-        yield findings_card(context, False) + extra, gr.skip(), gr.skip(), gr.skip(), gr.skip()
+        if fault.code == "not_here":  # Start fetches the model first
+            yield findings_card(context, False), gr.skip(), gr.skip(), gr.skip(), gr.skip()
+            return
+        shown = findings_card(context, False) + html.error(fault)
+        yield shown, gr.skip(), gr.update(interactive=False), gr.skip(), gr.skip()
         return
-    context = gather(placed, counted["train"], rows)
+    context = gather(placed, counted, rows)
     yield findings_card(context, False), memory_card(context), _startable(context), gr.skip(), gr.skip()
 
 
@@ -200,7 +204,7 @@ def begin(form: Form, *values: Any) -> tuple[Any, ...]:
 
 def allowed(chosen: schema.Settings) -> None:
     """Raise AccessError where the settings name a path that the page may not touch."""
-    for name in (chosen.data.train, chosen.data.validation):
+    for name in (chosen.data.train, chosen.data.validation, *chosen.data.mix):
         if name:
             services.readable(name)
     model = Path(chosen.model.id).expanduser()
