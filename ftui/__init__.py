@@ -5,4 +5,4 @@ The arrows between the packages point one way: `ui` and `cli` use `jobs`, `data`
 `training` is only ever started as a child process, so that the page never waits on torch.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -63,6 +63,12 @@ def build() -> argparse.ArgumentParser:
     _data_options(inspect)
     inspect.add_argument("--model", default="", help="also count tokens with this model's template")
     inspect.add_argument("--max-length", type=int, default=1024, help="longest row in tokens, with --model")
+    inspect.add_argument(
+        "--dropped",
+        default="",
+        metavar="FILE",
+        help="write the dropped rows with their reasons (.csv or .jsonl)",
+    )
 
     convert = add("convert", commands.convert, "Write a data set as clean JSON lines")
     _data_options(convert)
@@ -143,6 +149,9 @@ def _data_options(sub: argparse.ArgumentParser) -> None:
     )
     sub.add_argument("--system", default="", help="a system prompt for rows that have none")
     sub.add_argument("--drop-duplicates", action="store_true", help="keep only the first of equal rows")
+    sub.add_argument(
+        "--set", action="append", default=[], metavar="FIELD=VALUE", help="data.context_column=history"
+    )
 
 
 def _settings_options(sub: argparse.ArgumentParser) -> None:

@@ -14,6 +14,8 @@ from ftui import checks, data, hardware, words, workspace
 from ftui import presets as shipped
 from ftui import settings as schema
 from ftui.checks.context import gather, located, require
+from ftui.data.dropped import as_table
+from ftui.data.look import look
 from ftui.errors import JobError, ModelError
 from ftui.jobs import control, curves, folder
 from ftui.jobs.folder import FINAL, Job
@@ -24,27 +26,41 @@ Done = tuple[Any, str, int]
 
 def inspect(given: argparse.Namespace) -> Done:
     """What a data set holds, and with a model also how long its rows are."""
-    report = data.inspect(given.data, _options(given)).to_json()
-    if given.model:
-        report["lengths"] = _account(given)
+    settings = _data_settings(given)
+    told = _told_rows(given)
+    if given.dropped:
+        seen = look(settings.train, data.Options.of(settings), told)
+        report = seen.report
+        kept = _dropped_to(seen.dropped, Path(given.dropped))
+    else:
+        report, kept = data.inspect(settings.train, data.Options.of(settings), told=told).to_json(), ""
     lines = [
         f"{report['path']}: {words.count(report['rows'], 'row')}, {report['schema']}, {report['file_format']}",
-        f"  {report['usable']:,} can be used, {len(report['dropped']):,} are dropped",
+        f"  {report['usable']:,} can be used, {report['rows'] - report['usable']:,} are dropped",
     ]
     lines += [f"  row {item['row']}: {item['message']} ({item['reason']})" for item in report["dropped"][:20]]
     lines += [f"  note: {item['message']}" for item in report["warnings"]]
+    lines += [f"  the dropped rows are in {kept}"] if kept else []
     if given.model:
-        found = report["lengths"]
+        counted = _account(given, settings)
+        found = report["lengths"] = counted["train"]
+        report["advice"] = counted["advice"]
         lines.append(
             f"  longest {found['longest']:,} tokens; {found['truncated']:,} cut at {given.max_length:,}, "
             f"{found['no_target_left']:,} lose all of their answer"
         )
+        lines += [f"  {item['title']}: {item['message']} {item['fix']}" for item in counted["advice"]]
     return report, "\n".join(lines), 0
 
 
 def convert(given: argparse.Namespace) -> Done:
     """A data set as clean JSON lines."""
-    made = data.convert(given.data, Path(given.out), _options(given), given.split, given.seed)
+    settings = _data_settings(given)
+    # Rows are held out where that is asked for, and the data brings none of its own.
+    own = given.split > 0 and "validation" in data.DataSet(settings.train, data.Options.of(settings)).splits
+    settings.held_out = "share" if given.split > 0 and not own else "none"
+    settings.validation_share, settings.split_seed = given.split, given.seed
+    made = data.convert(settings, Path(given.out), _told_rows(given))
     return made, "\n".join(f"wrote {path}" for path in made["files"]), 0
 
 
@@ -225,30 +241,60 @@ def doctor(given: argparse.Namespace) -> Done:
     return value, "\n".join(lines), 0
 
 
-def _options(given: argparse.Namespace) -> data.Options:
-    return data.Options(given.schema, given.map, given.system, given.drop_duplicates)
+def _data_settings(given: argparse.Namespace) -> schema.DataSettings:
+    """The data section that the options of `inspect` and `convert` stand for."""
+    named = {
+        "train": given.data,
+        "schema_name": given.schema,
+        "mapping": given.map,
+        "system": given.system,
+        "drop_duplicates": given.drop_duplicates,
+    }
+    return schema.override(schema.parse({"data": named}), given.set).data
+
+
+def _told_rows(given: argparse.Namespace) -> Any:
+    """Tells how far the reading of a large file is, in a terminal; nothing elsewhere."""
+    if given.json or not sys.stderr.isatty():
+        return None
+
+    def told(done: int, total: int, rows: int) -> None:
+        share = f"{done / total:.0%}" if total else ""
+        end = "\n" if done >= total else "\r"
+        print(
+            f"read {words.size(done)} of {words.size(total)} · {rows:,} rows · {share:5}",
+            end=end,
+            file=sys.stderr,
+        )
+
+    return told
+
+
+def _dropped_to(found: Path | None, wanted: Path) -> str:
+    """Copy the file of dropped rows to where it is wanted; its ending says how it is written."""
+    if found is None:
+        return ""
+    if wanted.suffix.lower() == ".csv" and found.suffix != ".csv":
+        as_table(found, wanted)
+    else:
+        shutil.copyfile(found.with_suffix(".jsonl") if wanted.suffix.lower() == ".jsonl" else found, wanted)
+    return str(wanted)
 
 
 def _settings(given: argparse.Namespace) -> schema.Settings:
     return located(schema.override(shipped.settings_of(given.settings), given.set))
 
 
-def _account(given: argparse.Namespace) -> dict[str, Any]:
+def _account(given: argparse.Namespace, settings: schema.DataSettings) -> dict[str, Any]:
     """Count tokens in the process that previews for the page, so that both give the same numbers."""
     from ftui.models.source import of_model
     from ftui.service import Service
 
-    fields = {"train": given.data, "schema_name": given.schema, "mapping": given.map, "system": given.system}
-    chosen = schema.DataSettings.model_validate(
-        fields
-        | {"drop_duplicates": given.drop_duplicates, "max_length": given.max_length, "validation_share": 0.0}
-    )
+    chosen = settings.model_copy(update={"max_length": given.max_length, "held_out": "none"})
     service = Service("ftui.templates.worker")
     try:
         model = str(of_model(_here(given.model)).base)
-        found = service.call("account", model=model, data=chosen.model_dump())["train"]
-        assert isinstance(found, dict)
-        return found
+        return service.call("account", model=model, data=chosen.model_dump(), batch=4)
     finally:
         service.close()
 

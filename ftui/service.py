@@ -25,7 +25,12 @@ from ftui.errors import FtuiError, JobError, as_error
 from ftui.jobs import control, launch, process
 
 Event = dict[str, Any]
-Answer = Callable[..., Generator[Event, None, Event]]
+Answering = Generator[Event, None, Event]
+Answer = Callable[..., Answering]
+
+
+class Stopped(Exception):
+    """Nobody waits for the answer any more."""
 
 
 class Service:
@@ -181,9 +186,42 @@ def serve(methods: dict[str, Answer]) -> None:
         try:
             steps = methods[method](**request, stopped=lambda number=number: number in stopped)
             say(tell(steps, say) | {"done": True})
+        except Stopped:
+            say({"done": True, "stopped": True})
         except Exception as fault:
             traceback.print_exc()
             say({"error": as_error(fault, f"{workspace.home() / 'logs'}").to_json()})
+
+
+def progressing(
+    work: Callable[[Callable[[int, int, int], None]], Event], stopped: Callable[[], bool]
+) -> Answering:
+    """Do the work beside and tell its progress, as events {done_bytes, total_bytes, rows}; returns its result.
+
+    work: gets a function that it tells bytes done, bytes in all and rows; this raises Stopped where nobody waits.
+    """
+    events: queue.Queue[Event | None] = queue.Queue()
+    ended: list[Any] = []
+
+    def told(done: int, total: int, rows: int) -> None:
+        if stopped():
+            raise Stopped
+        events.put({"done_bytes": done, "total_bytes": total, "rows": rows})
+
+    def run() -> None:
+        try:
+            ended.append(work(told))
+        except BaseException as fault:
+            ended.append(fault)
+        events.put(None)
+
+    threading.Thread(target=run, daemon=True).start()
+    while (event := events.get()) is not None:
+        yield event
+    if isinstance(ended[0], BaseException):
+        raise ended[0]
+    result: Event = ended[0]
+    return result
 
 
 def tell(steps: Generator[Event, None, Event], say: Callable[[Event], None]) -> Event:

@@ -9,32 +9,33 @@ from typing import Any
 from ftui import hardware, workspace
 from ftui import settings as schema
 from ftui.checks.preflight import Context, Finding, blocking
-from ftui.data.fetching import needs_fetch
+from ftui.data.chosen import choose
+from ftui.data.fetching import full_name, missing
 from ftui.errors import SettingsError
 from ftui.models.card import card_of
 from ftui.models.find import find
-from ftui.templates.rows import Chosen, choose
 
 
 def gather(
-    settings: schema.Settings, account: dict[str, Any] | None = None, chosen: Chosen | None = None
+    settings: schema.Settings, counted: dict[str, Any] | None = None, chosen: dict[str, Any] | None = None
 ) -> Context:
     """The context of these settings. Raises DataError where the data cannot be read.
 
-    account: the counts after tokenising, where they are known; the rules that need them are silent without.
-    chosen: the rows, where they have been read already.
+    counted: what `templates.worker.account` found, where it is known; the rules that need it are silent without.
+    chosen: `Chosen.to_json` of the data, where it has been read already.
     """
-    here = not needs_fetch(settings.data.train)
-    if chosen is None and here:
-        chosen = choose(settings.data)
+    absent = missing(settings.data)
+    if chosen is None and not absent:
+        chosen = choose(settings.data).to_json()
     return Context(
         settings=settings,
         hardware=hardware.detect(),
-        report=chosen.report.to_json() if chosen else None,
-        account=account,
-        rows=len(chosen.train) if chosen else None,
-        held_out=len(chosen.validation) if chosen else None,
-        data_here=here,
+        report=chosen["report"] if chosen else None,
+        account=counted["train"] if counted else None,
+        advice=tuple(counted["advice"]) if counted else (),
+        rows=chosen["rows"] if chosen else None,
+        held_out=chosen["held_out"] if chosen else None,
+        data_missing=tuple(absent),
         card=card_of(settings.model.id, settings.model.revision),
         model_here=find(settings.model.id, settings.model.revision) is not None,
         disk_free_gb=shutil.disk_usage(_existing(workspace.home())).free / 1e9,
@@ -45,9 +46,8 @@ def located(settings: schema.Settings) -> schema.Settings:
     """The settings with data files and a model folder by their full paths, so that a job works from any folder."""
     changed = settings.model_copy(deep=True)
     for name in ("train", "validation"):
-        found = workspace.find(getattr(changed.data, name))
-        if found is not None:
-            setattr(changed.data, name, str(found))
+        setattr(changed.data, name, full_name(getattr(changed.data, name)))
+    changed.data.mix = {full_name(name): weight for name, weight in changed.data.mix.items()}
     if changed.output.directory:
         changed.output.directory = str(workspace.check_writable(changed.output.directory))
     folder = Path(changed.model.id).expanduser()

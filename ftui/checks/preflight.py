@@ -39,19 +39,22 @@ class Finding:
 class Context:
     """What the rules look at. None where something is not known (yet).
 
-    report: as `inspect --json`; account: the counts of `Prepared.account`; rows: how many would train.
-    model_here, data_here: whether they are on this machine; disk_free_gb: on the workspace's disk.
+    report: as `inspect --json`; account: the counts of `Selected.account`; advice: what is worth knowing of the
+    model's template, each as `templates.advice.Advice`; rows: how many would train.
+    model_here: whether it is on this machine; data_missing: sets of the hub that are not; disk_free_gb: on the
+    workspace's disk.
     """
 
     settings: schema.Settings
     hardware: Hardware
     report: dict[str, Any] | None = None
     account: dict[str, Any] | None = None
+    advice: tuple[dict[str, Any], ...] = ()
     rows: int | None = None
     held_out: int | None = None
     card: ModelCard | None = None
     model_here: bool = True
-    data_here: bool = True
+    data_missing: tuple[str, ...] = ()
     disk_free_gb: float | None = None
 
     def estimate(self, method: str | None = None) -> Estimate | None:
@@ -98,6 +101,11 @@ def preflight(context: Context) -> list[Finding]:
             )
         if finding:
             found.append(finding)
+    found += [
+        Finding(item["code"], "warning", item["title"], item["message"], item["fix"])
+        for item in context.advice
+        if not item["harmless"]
+    ]
     order = {"error": 0, "warning": 1, "ok": 2}
     return sorted(found, key=lambda finding: order[finding.level])
 
@@ -198,13 +206,13 @@ def model_is_here(context: Context) -> Finding | None:
 
 def data_is_here(context: Context) -> Finding | None:
     """A data set of the hub that must be fetched first is said to be."""
-    if context.data_here:
+    if not context.data_missing:
         return None
     return Finding(
         "data_not_here",
         "warning",
         "The data set is fetched first",
-        f"{context.settings.data.train} is not on this machine yet; Start fetches it, which needs the network.",
+        f"Start fetches {', '.join(context.data_missing)}, which needs the network.",
         "Fetch it on the Data tab to see its rows before.",
     )
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from ftui import data as datasets
 from ftui.data import Options, Row
+from ftui.data.chosen import choose
+from ftui.data.pick import OWN_SPLITS
 from ftui.errors import DataError
 from ftui.settings import DataSettings
-from ftui.templates.rows import choose
 
 _TEXT_KEPT = 2000  # characters of a prompt or answer that the result keeps
 
@@ -31,14 +33,14 @@ def measured(settings: DataSettings, data: str, is_run: bool, max_rows: int | No
     """
     if data:
         # The file is read as it is: its columns may be named otherwise than those of the training data.
-        splits = datasets.load(data, Options(system=settings.system)).splits
-        name = next((name for name in ("validation", "test") if splits.get(name)), "train")
-        found = Measured(
-            splits.get(name) or [], data, f"the {name} split" if len(splits) > 1 else "a file you named"
-        )
+        given = datasets.DataSet(data, Options(system=settings.system))
+        name = next((name for name in OWN_SPLITS if name in given.splits), "train")
+        origin = f"the {name} split" if len(given.splits) > 1 else "a file you named"
+        found = Measured(list(islice(given.rows(name), max_rows)), data, origin)
     elif is_run:
         chosen = choose(settings)
-        found = Measured(chosen.validation, settings.validation or settings.train, chosen.origin)
+        rows = list(islice(chosen.validation, max_rows))
+        found = Measured(rows, settings.validation or settings.train, chosen.origin)
     else:
         raise DataError(
             "no_held_out",
@@ -53,7 +55,6 @@ def measured(settings: DataSettings, data: str, is_run: bool, max_rows: int | No
             f"{data} has no usable row." if data else f"Of the run's rows, {found.origin}.",
             "Name a file of rows that were not trained on.",
         )
-    found.rows = found.rows[:max_rows]
     return found
 
 

@@ -17,6 +17,7 @@ from ftui.jobs.report import Reporter
 from ftui.models.load import load_model, load_tokenizer
 from ftui.models.source import Source, resolve
 from ftui.settings import DataSettings
+from ftui.templates.chatml import with_template
 from ftui.templates.prepare import Prepared, prepare
 
 KEPT = 500
@@ -30,7 +31,7 @@ def evaluate(reporter: Reporter) -> dict[str, Any]:
     settings = _settings(request.run)
     data = settings.data if settings else schema.parse({}).data
     chosen = measured(data, request.data, settings is not None, request.max_rows)
-    tokenizer = load_tokenizer(source.tokenizer, source.trust_remote_code)
+    tokenizer = with_template(load_tokenizer(source.tokenizer, source.trust_remote_code), data.template)
     prepared = prepare(tokenizer, chosen.rows, data, lambda _: reporter.check_stop())
     if not prepared.rows:
         first = prepared.dropped[0]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from ftui import settings as schema
+from ftui.data.chosen import choose
 from ftui.errors import FtuiError
 from ftui.jobs.folder import Job
 from ftui.templates.render import Messages, fitted, render
-from ftui.templates.rows import choose
 
 OWN = (
     "What is the capital of France?",
@@ -21,6 +22,7 @@ OWN = (
     "How do I boil an egg?",
     "Who are you?",
 )
+_LOOKED_AT = 2_000  # held-out rows that the prompts are spread over
 _TEXT_START = 200  # characters of a plain text that serve as its prompt
 
 
@@ -36,7 +38,7 @@ def prompts(job: Job, tokenizer: Any, limit: int = 16) -> tuple[list[Prompt], st
     """(prompts, origin): at most `limit`, spread evenly over the held-out rows; origin in words."""
     try:
         chosen = choose(schema.parse(job.settings).data)
-        values = [row.value for row in chosen.validation]
+        values = [row.value for row in islice(chosen.validation, _LOOKED_AT)]
         origin = f"held-out rows, {chosen.origin}"
     except FtuiError:
         # The data may have moved since; the comparison does not depend on it.

@@ -48,7 +48,7 @@ class Job:
     def kind(self) -> str:
         """train, evaluate, export …, from the folder's name, which saves reading a file."""
         rest = self.id.split("-", 2)[-1]
-        for kind in ("fetch-data", "train", "evaluate", "export", "register", "fetch"):
+        for kind in ("fetch-data", "convert", "train", "evaluate", "export", "register", "fetch"):
             if rest == kind or rest.startswith(f"{kind}-"):
                 return kind
         return str(self.request().get("kind", ""))

@@ -30,6 +30,13 @@ class FetchDataRequest(Request):
     dataset: str = Field(min_length=1)
 
 
+class ConvertRequest(Request):
+    """Write prepared rows as clean JSON lines into the workspace's data folder. out: the name of the new set."""
+
+    data: schema.DataSettings
+    out: str = Field(min_length=1, max_length=80)
+
+
 class EvaluateRequest(Request):
     """Measure base and tuned model on rows that were not trained on.
 
@@ -80,6 +87,7 @@ KINDS = {
         Kind("register", "ftui.export.registry", RegisterRequest, compute=True),
         Kind("fetch", "ftui.models.job", FetchRequest, compute=False),
         Kind("fetch-data", "ftui.data.job", FetchDataRequest, compute=False),
+        Kind("convert", "ftui.data.converting", ConvertRequest, compute=False),
     )
 }
 

@@ -52,6 +52,8 @@ def sft_arguments(
         "dataloader_pin_memory": hardware.has_gpu,
         # Rows come tokenised, masked and cut from the same function as the preview's.
         "dataset_kwargs": {"skip_prepare_dataset": True},
+        # The only column is the place of a row, which becomes tokens as it is read.
+        "remove_unused_columns": False,
         "max_length": None,
         "disable_tqdm": True,
         "report_to": ["mlflow"] if settings.tracking.mlflow else [],

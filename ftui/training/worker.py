@@ -11,25 +11,26 @@ from typing import Any
 
 import torch
 from accelerate import PartialState
-from datasets import Dataset
 from transformers import set_seed
 from trl import SFTConfig
 
 from ftui import hardware, workspace
 from ftui import settings as schema
+from ftui.data.chosen import Chosen
 from ftui.data.fetching import fetch as fetch_data
-from ftui.data.fetching import needs_fetch
+from ftui.data.fetching import missing
 from ftui.errors import DataError, JobError, ModelError, SettingsError
 from ftui.export.store import experiment, store
 from ftui.jobs.report import Reporter
 from ftui.models.card import read_card
 from ftui.models.fetch import fetch
-from ftui.models.load import load_model, load_tokenizer
+from ftui.models.load import load_model
 from ftui.models.memory import estimate
-from ftui.templates.prepare import Prepared, prepare
-from ftui.templates.rows import Chosen, choose
+from ftui.templates.build import Tokens
+from ftui.templates.selection import Selected, select
 from ftui.training.arguments import check_extra, lora, sft_arguments
 from ftui.training.callbacks import FolderCallback, peak_memory_gb
+from ftui.training.rows import check_stage, dataset, questions
 from ftui.training.sampler import Trainer
 
 
@@ -43,8 +44,9 @@ def train(reporter: Reporter) -> dict[str, Any]:
     _check_processes(settings, machine, state)
     model_folder = _fetch(reporter, settings, state)
     reporter.check_stop()
-    tokenizer = load_tokenizer(model_folder, settings.model.trust_remote_code)
-    chosen, train_rows, held_rows = _prepare(reporter, settings, tokenizer, state)
+    tokens = Tokens(model_folder, settings.data, settings.model.trust_remote_code)
+    chosen, train_rows, held_rows = _prepare(reporter, settings, tokens, state)
+    tokenizer = tokens.tokenizer
     reporter.check_stop()
 
     reporter.phase("load the model")
@@ -83,8 +85,8 @@ def train(reporter: Reporter) -> dict[str, Any]:
         "dtype_reason": dtype_reason,
         "learning_rate": schema.learning_rate(settings)[0],
         "processes": state.num_processes,
-        "rows": len(train_rows.rows),
-        "held_out": len(held_rows.rows),
+        "rows": len(train_rows),
+        "held_out": len(held_rows),
         "held_out_origin": chosen.origin,
     }
     if callback.stopped:
@@ -117,32 +119,37 @@ def _fetch(reporter: Reporter, settings: schema.Settings, state: PartialState) -
 
 
 def _prepare(
-    reporter: Reporter, settings: schema.Settings, tokenizer: Any, state: PartialState
-) -> tuple[Chosen, Prepared, Prepared]:
+    reporter: Reporter, settings: schema.Settings, tokens: Tokens, state: PartialState
+) -> tuple[Chosen, Selected, Selected]:
+    """The rows as tokens. The first process of a machine makes what is not there yet, the others open it."""
     with state.local_main_process_first():
-        if needs_fetch(settings.data.train):
+        for name in missing(settings.data):
             reporter.phase("fetch the data set")
-            fetch_data(settings.data.train, reporter.rows)
-    reporter.phase("prepare the data")
-    chosen = choose(settings.data)
-    total = len(chosen.train) + len(chosen.validation)
+            fetch_data(name, reporter.rows)
+        reporter.phase("prepare the data")
 
-    def told(done: int) -> None:
-        reporter.progress(done, total, "rows")
-        reporter.check_stop()
+        def told(done: int, total: int, rows: int) -> None:
+            reporter.progress(done, total, "bytes")
+            reporter.check_stop()
 
-    train_rows = prepare(tokenizer, chosen.train, settings.data, told, keep_text=False)
-    held_rows = prepare(tokenizer, chosen.validation, settings.data, keep_text=False)
+        chosen, train_rows, held_rows = select(tokens, told)
+    check_stage(settings.training.stage, train_rows, chosen.report)
     reporter.write(
         "data-report.json",
-        chosen.report.to_json()
+        chosen.report
         | {
+            "mixed": [look.report for look in chosen.looks[1:]],
             "lengths": train_rows.account(),
             "template_dropped": train_rows.dropped[:1000],
-            "held_out": {"origin": chosen.origin, "rows": len(chosen.validation), **held_rows.account()},
+            "held_out": {
+                "origin": chosen.origin,
+                "rows": len(chosen.validation),
+                "questions": questions(chosen.validation),
+                **held_rows.account(),
+            },
         },
     )
-    if not train_rows.rows:
+    if not len(train_rows):
         first = train_rows.dropped[0]
         raise DataError(
             first["reason"],
@@ -166,24 +173,24 @@ def _trainer(
     machine: hardware.Hardware,
     model: Any,
     tokenizer: Any,
-    train_rows: Prepared,
-    held_rows: Prepared,
+    train_rows: Selected,
+    held_rows: Selected,
     callback: FolderCallback,
 ) -> Trainer:
     if settings.tracking.mlflow and reporter.main:
         _track(settings.tracking.experiment)
-    fields = sft_arguments(settings, machine, reporter.job.folder, bool(held_rows.rows))
+    fields = sft_arguments(settings, machine, reporter.job.folder, bool(len(held_rows)))
     try:
         arguments = SFTConfig(**fields)
         return Trainer(
             model=model,
             args=arguments,
-            train_dataset=_dataset(train_rows),
-            eval_dataset=_dataset(held_rows) if held_rows.rows else None,
+            train_dataset=dataset(train_rows),
+            eval_dataset=dataset(held_rows) if len(held_rows) else None,
             processing_class=tokenizer,
             peft_config=lora(settings),
             callbacks=[callback],
-            lengths=[len(row.ids) for row in train_rows.rows] if settings.training.group_by_length else None,
+            lengths=train_rows.lengths.tolist() if settings.training.group_by_length else None,
         )
     except (ValueError, TypeError, ImportError) as refusal:
         if "target_modules" in str(refusal).lower() or "target modules" in str(refusal).lower():
@@ -223,12 +230,6 @@ def _no_such_layers(settings: schema.Settings, model: Any) -> SettingsError:
     )
 
 
-def _dataset(rows: Prepared) -> Dataset:
-    return Dataset.from_dict(
-        {"input_ids": [list(row.ids) for row in rows.rows], "labels": [row.labels() for row in rows.rows]}
-    )
-
-
 def _save(
     reporter: Reporter, trainer: Trainer, tokenizer: Any, state: PartialState, settings: schema.Settings
 ) -> str:
@@ -261,9 +262,9 @@ def _save(
 
 
 def _estimated(
-    model_folder: Path, settings: schema.Settings, machine: hardware.Hardware, rows: Prepared
+    model_folder: Path, settings: schema.Settings, machine: hardware.Hardware, rows: Selected
 ) -> float | None:
-    longest = max((len(row.ids) for row in rows.rows), default=None)
+    longest = int(rows.lengths.max()) if len(rows) else None
     try:
         return estimate(read_card(model_folder), settings, machine, longest=longest).total_gb
     except ModelError:

@@ -107,8 +107,8 @@ def test_the_losses_are_those_of_a_plain_trl_script(train: Callable[..., Job], t
     from transformers import set_seed
     from trl import SFTConfig, SFTTrainer
 
+    from ftui.data.chosen import choose
     from ftui.models.load import load_model, load_tokenizer
-    from ftui.templates.rows import choose
     from ftui.training.arguments import lora
 
     job = train(**{"training.group_by_length": False, "evaluation.steps": 100})
