@@ -24,7 +24,8 @@ BLOCK_ROWS = 20_000
 MEASURED = """
 import json, re, sys, time
 from pathlib import Path
-from ftui.data import head, inspect
+from ftui.data import head
+from ftui.data.look import look
 path, what = sys.argv[1:]
 def megabytes(field):
     return int(re.search(field + r":\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) / 1024
@@ -32,7 +33,7 @@ before, began = megabytes("VmRSS"), time.perf_counter()
 if what == "head":
     found = head(path).report
 elif what == "report":
-    found = inspect(path)
+    found = look(path)
 else:
     rows = 0
     with open(path, encoding="utf-8") as lines:
@@ -41,7 +42,7 @@ else:
             rows += 1
 seconds = time.perf_counter() - began
 print(json.dumps({"seconds": seconds, "more_mb": megabytes("VmHWM") - before,
-                  "rows": rows if what == "bare" else found.rows}))
+                  "rows": rows if what == "bare" else found.rows if what == "head" else found.report["rows"]}))
 """
 
 
@@ -87,7 +88,7 @@ def _write(path: Path, size: int) -> None:
 
 
 def _measured(path: Path, what: str) -> dict[str, Any]:
-    own = os.environ | {"PYTHONPATH": str(PROJECT)}
+    own = os.environ | {"PYTHONPATH": str(PROJECT), "FTUI_HOME": str(path.with_suffix(".home"))}
     done = subprocess.run(
         [sys.executable, "-c", MEASURED, str(path), what], env=own, capture_output=True, text=True, check=True
     )

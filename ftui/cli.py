@@ -62,7 +62,9 @@ def build() -> argparse.ArgumentParser:
     inspect = add("inspect", commands.inspect, "Say what a data set holds and which rows can be used")
     _data_options(inspect)
     inspect.add_argument("--model", default="", help="also count tokens with this model's template")
-    inspect.add_argument("--max-length", type=int, default=1024, help="longest row in tokens, with --model")
+    inspect.add_argument(
+        "--max-length", type=int, default=None, help="longest row in tokens, with --model; 1024 if not given"
+    )
     inspect.add_argument(
         "--dropped",
         default="",

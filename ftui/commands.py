@@ -26,7 +26,8 @@ Done = tuple[Any, str, int]
 
 def inspect(given: argparse.Namespace) -> Done:
     """What a data set holds, and with a model also how long its rows are."""
-    settings = _data_settings(given)
+    limit = {"max_length": given.max_length} if given.max_length is not None else {}
+    settings = _data_settings(given, held_out="none", **limit)
     told = _told_rows(given)
     if given.dropped:
         seen = look(settings.train, data.Options.of(settings), told)
@@ -43,10 +44,10 @@ def inspect(given: argparse.Namespace) -> Done:
     lines += [f"  the dropped rows are in {kept}"] if kept else []
     if given.model:
         counted = _account(given, settings)
-        found = report["lengths"] = counted["train"]
+        found = report["lengths"] = counted["whole"]
         report["advice"] = counted["advice"]
         lines.append(
-            f"  longest {found['longest']:,} tokens; {found['truncated']:,} cut at {given.max_length:,}, "
+            f"  longest {found['longest']:,} tokens; {found['truncated']:,} cut at {settings.max_length:,}, "
             f"{found['no_target_left']:,} lose all of their answer"
         )
         lines += [f"  {item['title']}: {item['message']} {item['fix']}" for item in counted["advice"]]
@@ -55,11 +56,16 @@ def inspect(given: argparse.Namespace) -> Done:
 
 def convert(given: argparse.Namespace) -> Done:
     """A data set as clean JSON lines."""
-    settings = _data_settings(given)
-    # Rows are held out where that is asked for, and the data brings none of its own.
-    own = given.split > 0 and "validation" in data.DataSet(settings.train, data.Options.of(settings)).splits
-    settings.held_out = "share" if given.split > 0 and not own else "none"
-    settings.validation_share, settings.split_seed = given.split, given.seed
+    settings = _data_settings(given, held_out="none")
+    if given.split > 0:
+        # Rows are held out where that is asked for, and the data brings none of its own.
+        own = "validation" in data.DataSet(settings.train, data.Options.of(settings)).splits
+        asked = {
+            "held_out": "none" if own else "share",
+            "validation_share": given.split,
+            "split_seed": given.seed,
+        }
+        settings = _data_settings(given, **asked)
     made = data.convert(settings, Path(given.out), _told_rows(given))
     return made, "\n".join(f"wrote {path}" for path in made["files"]), 0
 
@@ -241,14 +247,15 @@ def doctor(given: argparse.Namespace) -> Done:
     return value, "\n".join(lines), 0
 
 
-def _data_settings(given: argparse.Namespace) -> schema.DataSettings:
-    """The data section that the options of `inspect` and `convert` stand for."""
+def _data_settings(given: argparse.Namespace, **more: Any) -> schema.DataSettings:
+    """The data section that the options of `inspect` and `convert` stand for. more: fields unless --set names them."""
     named = {
         "train": given.data,
         "schema_name": given.schema,
         "mapping": given.map,
         "system": given.system,
         "drop_duplicates": given.drop_duplicates,
+        **more,
     }
     return schema.override(schema.parse({"data": named}), given.set).data
 
@@ -290,11 +297,10 @@ def _account(given: argparse.Namespace, settings: schema.DataSettings) -> dict[s
     from ftui.models.source import of_model
     from ftui.service import Service
 
-    chosen = settings.model_copy(update={"max_length": given.max_length, "held_out": "none"})
     service = Service("ftui.templates.worker")
     try:
         model = str(of_model(_here(given.model)).base)
-        return service.call("account", model=model, data=chosen.model_dump(), batch=4)
+        return service.call("account", model=model, data=settings.model_dump(), batch=4, trust=False)
     finally:
         service.close()
 

@@ -38,6 +38,10 @@ class FtuiError(Exception):
         """The shape that `--json` prints under `error`."""
         return {"code": self.code, "title": self.title, "message": self.message, "fix": self.fix}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Errors go from one process to another as their words: subclasses are made from other arguments."""
+        return FtuiError.from_json, (self.to_json(),)
+
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> FtuiError:
         """The error that a child process wrote with `to_json`."""

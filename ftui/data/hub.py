@@ -19,6 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from ftui.data import problems
 from ftui.data.hub_names import HubName, file_stem, hub_folder, limit_of, parse, whole_split
 from ftui.errors import DataError, FtuiError, as_error
 
@@ -29,16 +30,19 @@ def fetch(wanted: HubName, folder: Path) -> Path:
     """Stream a set into folder/<split>.jsonl. Raises DataError: not_found, not_reachable, unknown_split."""
     _say({"done": 0, "total": None})  # opening takes seconds: the page hears that it has begun
     streams = _open(wanted)
+    _check_size(wanted, streams)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as temporary:
-        done, total = 0, _total(streams, limit_of(wanted.split))
+        size, done, total = 0, 0, _total(streams, limit_of(wanted.split))
         for split, rows in streams.items():
             with open(
                 Path(temporary) / f"{file_stem(split)}.jsonl", "w", encoding="utf-8", newline="\n"
             ) as out:
                 for row in islice(rows, limit_of(wanted.split)):
-                    out.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
+                    size += out.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
                     done += 1
+                    if size > problems.MAX_BYTES:
+                        raise _too_large(wanted, size)
                     if done % _REPORT_EVERY == 0:
                         _say({"done": done, "total": total})
         _say({"done": done, "total": total})
@@ -90,6 +94,24 @@ def _open(wanted: HubName) -> dict[str, Any]:
     except Exception as error:  # hub, HTTP and socket errors have no base of their own
         raise _not_reachable(wanted, error) from None
     return dict(opened) if isinstance(opened, dict) else {wanted.split: opened}
+
+
+def _check_size(wanted: HubName, streams: dict[str, Any]) -> None:
+    """Refuse what could not be read afterwards, before hours of fetching; a limit on the rows is let through."""
+    known = [getattr(rows.info, "dataset_size", None) or 0 for rows in streams.values()]
+    size = max(known, default=0)
+    if size > problems.MAX_BYTES and not limit_of(wanted.split):
+        raise _too_large(wanted, size)
+
+
+def _too_large(wanted: HubName, size: int) -> DataError:
+    name = f"{wanted.id}:{wanted.config}" if wanted.config else wanted.id
+    return DataError(
+        "too_large",
+        "The data set is too large to fetch whole",
+        f"{wanted.id} has {size / 1024**3:.0f} GB; at most {problems.MAX_BYTES / 1024**3:.0f} GB are read.",
+        f"Take its first rows: {name}@{whole_split(wanted.split) or 'train'}[:100000]",
+    )
 
 
 def _total(streams: dict[str, Any], limit: int | None) -> int | None:

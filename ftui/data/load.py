@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
@@ -35,6 +36,7 @@ _LOOK_ROWS = 500
 _LOOK_SIZE = 16 * 1024 * 1024
 _MAX_COLUMNS = 1_000
 _TELL_EVERY_S = 0.1
+_known_parts: dict[tuple[str, int, str], tuple[str, ...]] = {}
 
 
 @dataclass
@@ -58,8 +60,9 @@ def inspect(
 
 def head(source: str | Path, options: Options = DETECTED, rows: int = 200) -> Loaded:
     """The first rows and a report of these alone, without reading on. Raises DataError."""
-    data = DataSet(source, options)
-    return Loaded(data.report, {"train": list(data.rows(stop_after=rows))})
+    data = DataSet(source, options, splits=False)
+    first = list(data.rows(stop_after=rows))  # fills the report
+    return Loaded(data.report, {"train": first})
 
 
 def load(source: str | Path, options: Options = DETECTED, told: Told | None = None) -> Loaded:
@@ -106,18 +109,21 @@ class _Choice:
 class DataSet:
     """A source that was looked into: which splits it has. Rows are read from disk as they are asked for.
 
-    splits: "train" first. report: of the last reading of the train split; whole when that came to its end.
+    splits: "train" first; where they are not asked for, a file is not read through to find them.
+    report: of the last reading of the train split; whole when that came to its end.
     Raises DataError where there is no data at all.
     """
 
-    def __init__(self, source: str | Path, options: Options = DETECTED, sample: int = 5) -> None:
+    def __init__(
+        self, source: str | Path, options: Options = DETECTED, sample: int = 5, splits: bool = True
+    ) -> None:
         asked(options)
         entry = entry_of(str(source))
         self.path = _place(entry) if entry else locate(source)
         self.options = entry.options(options) if entry else options
         self._notes = entry.notes if entry else ()
         self._sample = sample
-        self._choice = self._choose()
+        self._choice = self._choose(splits)
         self._counts: dict[str, int] = {}
         self._layout: tuple[Layout, str] | None = None
         self.splits = ["train", *(name for name in ("validation", "test") if name in self._choice.places)]
@@ -150,18 +156,27 @@ class DataSet:
         yield from reading.rows(None if split == "train" else self._known_layout(), stop_after)
         self._counts[split] = report.rows
         if split == "train":
-            self._close(report, reading)
-            self._layout = reading.found()
+            self._close(report, reading, stop_after is None)
+            if reading.layout is not None:
+                self._layout = reading.found()
         if len(self.splits) > 1 or self._choice.renamed:
             self.report.splits = {name: self._counts[name] for name in self.splits if name in self._counts}
 
-    def _choose(self) -> _Choice:
+    def described(self) -> list[Any]:
+        """What is read as which split, and what is said of it: all that the files' contents do not tell."""
+        places = {
+            split: [(os.path.relpath(file, self.path), part) for file, part in found]
+            for split, found in self._choice.places.items()
+        }
+        return [str(self.path), places, self._choice.skipped, self._choice.renamed, list(self._notes)]
+
+    def _choose(self, splits: bool) -> _Choice:
         if self.path.is_dir():
             found = choose(self.path, lambda file: _shape(file, self.options))
             places = {split: [(file, "") for file in files] for split, files in found.files.items()}
             return _Choice(places, found.skipped, found.renamed)
         named: dict[str, list[Place]] = {}
-        for part in parts(self.path, self.options):
+        for part in _parts(str(self.path), self.path.stat().st_mtime_ns, self.options) if splits else ():
             named.setdefault(split_name(part), []).append((self.path, part))
         if not named:
             return _Choice({"train": [(self.path, "")]})
@@ -182,9 +197,11 @@ class DataSet:
             )
         return report
 
-    def _close(self, report: Report, reading: _Reading) -> None:
+    def _close(self, report: Report, reading: _Reading, whole: bool) -> None:
         report.file_format, report.encoding = reading.file_format, reading.encoding
         report.columns = list(reading.columns)
+        if not report.usable and not whole:
+            return
         if not report.usable:
             first = report.dropped[0]["message"] if report.dropped else ""
             raise problems.no_usable_rows(self.path, report.rows, dict(report.counts), first)
@@ -205,6 +222,16 @@ def _place(entry: Entry) -> Path:
     if entry.hub:
         return locate(entry.hub)
     raise problems.not_found(str(entry.path or entry.name), False)
+
+
+def _parts(path: str, mtime_ns: int, options: Options) -> tuple[str, ...]:
+    """`reader.parts`, which reads through a file that has some; remembered while the file does not change."""
+    key = (path, mtime_ns, repr(options))
+    if key not in _known_parts:
+        _known_parts[key] = tuple(parts(Path(path), options))
+        while len(_known_parts) > _MAX_COLUMNS:
+            _known_parts.pop(next(iter(_known_parts)))
+    return _known_parts[key]
 
 
 def _layout(path: Path, places: list[Place], options: Options) -> tuple[Layout, str]:
@@ -334,6 +361,8 @@ class _Reading:
                 self.lost(number, record, fault, place)
             return None
         self.report.usable += 1
+        talk = value.get("messages") or value.get("prompt") or ()
+        self.report.with_system += any(turn["role"] == "system" for turn in talk)
         for code in sorted(notes):
             self.report.note(code, number)
         if len(self.report.sample) < self.sample:

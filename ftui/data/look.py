@@ -29,9 +29,9 @@ class Look:
 def look(source: str | Path, options: Options = DETECTED, told: Told | None = None) -> Look:
     """Look at a set, or at what was found when it was last looked at. Raises DataError."""
     found = DataSet(source, options)
-    named = (str(source), str(found.path), asdict(found.options))
+    named = (str(source), found.described(), asdict(found.options), cache.versions("pyarrow", "openpyxl"))
     name = cache.key(*named, cache.contents(found.files), cache.code("data"))
-    folder = cache.entry("reports", name, lambda made: _make(made, found, told))
+    folder = cache.entry("reports", name, lambda made: _make(made, found, told), _whole)
     made = files.read_json(folder / "look.json")
     return Look(
         made["report"],
@@ -57,6 +57,11 @@ def _make(folder: Path, found: DataSet, told: Told | None) -> None:
     report = found.report.to_json()
     files.write_json(folder / "report.json", report)
     files.write_json(folder / "look.json", {"report": report, "splits": found.splits, "dropped": name})
+
+
+def _whole(folder: Path) -> bool:
+    made = files.read_json(folder / "look.json")
+    return isinstance(made, dict) and (folder / "report.json").is_file()
 
 
 def _numbers(path: Path) -> Numbers:

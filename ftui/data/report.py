@@ -25,6 +25,7 @@ class Report:
     """rows, usable, dropped and sample are those of the train split; splits counts the rows of each.
 
     dropped: {row, line?, reason, message}, at most MAX_DROPPED of them; counts: reason → all that were dropped.
+    with_system: usable rows that have a system turn.
     warnings: {code, message, rows}, each with at most MAX_ROWS_NAMED row numbers and the count in its message.
     """
 
@@ -41,6 +42,7 @@ class Report:
     splits: dict[str, int] = field(default_factory=dict)
     sample: list[dict[str, Any]] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+    with_system: int = 0
     _notes: dict[str, tuple[int, list[int]]] = field(default_factory=dict, repr=False)
 
     def drop(self, row: int, line: int, fault: RowFault, place: str = "") -> None:
@@ -82,5 +84,6 @@ class Report:
             "dropped": self.dropped,
             "warnings": self.warnings,
             "sample": self.sample,
+            "with_system": self.with_system,
         }
         return shown | ({"splits": self.splits} if self.splits else {})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import json
 import math
 from typing import Any
 
@@ -128,6 +129,15 @@ def shallow(value: Any, name: str) -> Any:
             if isinstance(item, list | dict)
             for inner in (item.values() if isinstance(item, dict) else item)
         ]
+    return _written(value)
+
+
+def _written(value: Any) -> Any:
+    """The value as JSON can write it: numbers and dates of a column's own type become text."""
+    try:
+        json.dumps(value)
+    except TypeError:
+        return json.loads(json.dumps(value, default=str))
     return value
 
 

@@ -1,6 +1,7 @@
 """The process that reads whole data sets for the page: `python -m ftui.data.worker`, spoken to through `service`.
 
-It needs no torch, so it is there at once; a file of gigabytes is read here and the page goes on meanwhile.
+It needs no torch, so it is there at once; a file of gigabytes is read here, and meanwhile other
+files and single rows are too.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def row(data: dict[str, Any], number: int, stopped: Callable[[], bool]) -> Answe
 
 def main() -> None:
     """Answer until the input closes."""
-    serve({"chosen": chosen, "row": row})
+    serve({"chosen": chosen, "row": row}, together=True)
 
 
 if __name__ == "__main__":

@@ -23,12 +23,13 @@ from ftui.data.load import DataSet, Told
 from ftui.data.row import Row
 from ftui.errors import FtuiError
 from ftui.hardware import detect
+from ftui.jobs import process
 from ftui.models.load import load_tokenizer
 from ftui.settings import DataSettings
 from ftui.templates.advice import Advice, advice
 from ftui.templates.chatml import with_template
 from ftui.templates.mask import end_of_turn
-from ftui.templates.store import Packed, Store, Writer, opened, pack
+from ftui.templates.store import Packed, Store, Writer, is_whole, opened, pack
 from ftui.templates.tokenise import tokenise
 
 _CHUNK = 256
@@ -37,10 +38,8 @@ _ALONE = 20_000
 # What a process with transformers and a tokenizer was seen to take, shared pages not counted.
 _PROCESS_BYTES = 500e6
 _MOST = 16
-_TOKENIZER_FILES = (
-    "tokenizer*", "chat_template*", "special_tokens_map.json", "added_tokens.json", "vocab*", "merges*",
-    "generation_config.json", "config.json",
-)  # fmt: skip
+_WEIGHTS = (".safetensors", ".bin", ".gguf", ".pt", ".pth", ".onnx", ".h5", ".msgpack")
+_LIBRARIES = ("transformers", "tokenizers", "trl", "jinja2")
 
 
 class Tokens:
@@ -49,10 +48,11 @@ class Tokens:
     def __init__(self, folder: Path, data: DataSettings, trust_remote_code: bool = False) -> None:
         self.folder, self.data, self.trust_remote_code = folder, data, trust_remote_code
         self.tokenizer = with_template(load_tokenizer(folder, trust_remote_code), data.template)
-        found = sorted(
-            {path for pattern in _TOKENIZER_FILES for path in folder.glob(pattern) if path.is_file()}
+        self.name = cache.key(
+            cache.contents(tokenizer_files(folder)),
+            cache.versions(*_LIBRARIES),
+            [data.template, data.system_role, data.learn],
         )
-        self.name = cache.key(cache.contents(found), data.template, data.system_role, data.learn)
 
     def of(self, data: DataSettings) -> Tokens:
         """The same tokenizer for other data; template, roles and loss must be those it was made for."""
@@ -75,19 +75,24 @@ class Tokens:
         """
         if report["schema"] == "text":
             return []
-        turns = [turn for row in report["sample"] for turn in row.get("messages", row.get("prompt", []))]
-        system = bool(self.data.system) or any(turn["role"] == "system" for turn in turns)
-        shown = system or "template_refused" in dropped
+        shown = self.data.system or report["with_system"] or "template_refused" in dropped
         return [found for found in advice(self.tokenizer) if shown or not found.code.startswith("system_")]
+
+
+def tokenizer_files(folder: Path) -> list[Path]:
+    """All that a tokenizer may depend on in a model's folder: everything but weights."""
+    found = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return [path for path in found if path.suffix.lower() not in _WEIGHTS]
 
 
 def store(tokens: Tokens, found: DataSet, split: str, told: Told | None = None) -> Store:
     """The tokenised rows of a split, made now or found as they were made before. What told raises ends it."""
     name = cache.key(
-        tokens.name, str(found.path), split, asdict(found.options), cache.contents(found.files),
-        cache.code("data", "templates"),
+        tokens.name, found.described(), split, asdict(found.options), cache.contents(found.files),
+        cache.versions("pyarrow", "openpyxl"), cache.code("data", "templates"),
     )  # fmt: skip
-    return opened(str(cache.entry("tokens", name, lambda folder: _make(folder, tokens, found, split, told))))
+    folder = cache.entry("tokens", name, lambda made: _make(made, tokens, found, split, told), is_whole)
+    return opened(str(folder))
 
 
 def _make(folder: Path, tokens: Tokens, found: DataSet, split: str, told: Told | None) -> None:
@@ -152,8 +157,10 @@ def _begin(folder: str, data: dict[str, Any], trust_remote_code: bool, parent: i
     """Set a process of the pool up; it ends by itself when the one that started it is gone."""
     _own[:] = [Tokens(Path(folder), DataSettings.model_validate(data), trust_remote_code)]
 
+    begun = process.started(parent)
+
     def watch() -> None:
-        while psutil.pid_exists(parent):
+        while process.started(parent) == begun:
             time.sleep(2)
         os._exit(1)
 

@@ -60,22 +60,27 @@ class Selected:
 
     @cached_property
     def dropped(self) -> list[dict[str, Any]]:
-        """{row, reason, message} of every row that the template refused or that has nothing left to learn."""
+        """{row, reason, message} of the first rows that the template refused or that have nothing left to learn."""
         found: list[dict[str, Any]] = []
         for part, fate in zip(self.parts, self._fates, strict=True):
-            found += part.refused
-            lost = np.unique(part.places[fate > CUT], return_index=True)
-            which = fate[fate > CUT][lost[1]]
-            for place, why in zip(lost[0].tolist(), which.tolist(), strict=True):
-                length = int(part.store.lengths[place].max())
-                found.append(
-                    {
-                        "row": int(part.store.numbers[place]),
-                        "reason": REASONS[why],
-                        "message": told(why, length, self.data),
-                    }
-                )
-        return sorted(found, key=lambda item: item["row"])
+            found += part.refused[:MAX_NAMED]
+            lost, first = np.unique(part.places[fate > CUT], return_index=True)
+            reasons = fate[fate > CUT][first]
+            for place, why in zip(lost[:MAX_NAMED].tolist(), reasons[:MAX_NAMED].tolist(), strict=True):
+                message = told(why, int(part.store.lengths[place].max()), self.data)
+                number = int(part.store.numbers[place])
+                found.append({"row": number, "reason": REASONS[why], "message": message})
+        return sorted(found, key=lambda item: item["row"])[:MAX_NAMED]
+
+    @cached_property
+    def reasons(self) -> dict[str, int]:
+        """Reason to how many rows are dropped for it, each counted once."""
+        counts: Counter[str] = Counter()
+        for part, fate in zip(self.parts, self._fates, strict=True):
+            counts.update(row["reason"] for row in part.refused)
+            for why, reason in REASONS.items():
+                counts[reason] += len(np.unique(part.places[fate == why]))
+        return {reason: count for reason, count in counts.items() if count}
 
     def account(self) -> dict[str, Any]:
         """The numbers for the report: rows kept, cut, dropped by reason, tokens of an epoch and the spread of lengths.
@@ -94,13 +99,12 @@ class Selected:
             [self._longest(part.store, np.unique(part.places)) for part in self.parts]
             or [np.zeros(0, dtype=np.int32)]
         )
-        reasons = Counter(item["reason"] for item in self.dropped)
         return {
             "kept": len(self),
             "truncated": len(cut),
             "truncated_rows": cut[:MAX_NAMED].tolist(),
-            "dropped": dict(reasons),
-            "no_target_left": reasons["no_target_left"],
+            "dropped": self.reasons,
+            "no_target_left": self.reasons.get("no_target_left", 0),
             "tokens": sum(
                 int(np.minimum(part.store.lengths[kept], limit).sum()) for part, kept in self._kept()
             ),

@@ -93,13 +93,16 @@ class Store:
     """A store that was made. R rows of S passages each (two in preference pairs, else one).
 
     numbers: (R,) row numbers, ascending. lengths, first, counts: (R, S) tokens, place of the first learned one, and
-    how many are learned; uncut. refused: the rows that the template refused, {row, reason, message}.
+    how many are learned; uncut. ids, learned: (T,) of all passages end to end.
+    refused: the rows that the template refused, {row, reason, message}.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.passages = int((folder / "passages").read_text())
         self.numbers = self._array("numbers")
+        # Mapped at once, so that the tokens stay readable for a run whose store the cache lets go.
+        self.ids, self.learned = self._array("ids"), self._array("learned")
         self.lengths, self.first, self.counts = (
             self._array(name).reshape(-1, self.passages) for name in ("lengths", "first", "counts")
         )
@@ -115,7 +118,7 @@ class Store:
         start = int(self._starts[at])
         length = int(self.lengths[place, side])
         end = start + (length if limit is None else min(length, limit))
-        return self._ids[start:end], self._learned[start:end]
+        return self.ids[start:end], self.learned[start:end]
 
     def longest(self, rows: int) -> dict[int, int]:
         """Row number to the tokens of its longest passage, uncut, for the first so many rows."""
@@ -134,19 +137,21 @@ class Store:
     def _starts(self) -> Any:
         return np.concatenate([[0], np.cumsum(self.lengths.reshape(-1), dtype=np.int64)])
 
-    @cached_property
-    def _ids(self) -> Any:
-        return self._array("ids")
-
-    @cached_property
-    def _learned(self) -> Any:
-        return self._array("learned")
-
     def _array(self, name: str) -> Any:
         path = self.folder / f"{name}.bin"
         if not path.stat().st_size:
             return np.zeros(0, dtype=_ARRAYS[name])
         return np.memmap(path, dtype=_ARRAYS[name], mode="r")
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether every array of a store is as long as the others say."""
+    try:
+        found = Store(folder)
+        tokens = int(found.lengths.sum())
+        return len(found.ids) == len(found.learned) == tokens and len(found.lengths) == len(found.numbers)
+    except (OSError, ValueError):
+        return False
 
 
 @lru_cache(maxsize=64)

@@ -66,7 +66,8 @@ def _written(
 ) -> list[tuple[str, str, list[Span]]]:
     """(name, text, spans that carry loss) of each passage of a row."""
     if "text" in value:
-        text = value["text"] + (tokenizer.eos_token or "")
+        end = tokenizer.eos_token or ""
+        text = value["text"] if end and value["text"].endswith(end) else value["text"] + end
         if adds_bos(tokenizer) and not text.startswith(tokenizer.bos_token):
             text = tokenizer.bos_token + text
         return [("text", text, [(0, len(text))])]

@@ -1,10 +1,11 @@
 """The process that tokenises for the page: `python -m ftui.templates.worker`, spoken to through `service`.
 
-It keeps tokenizers warm, so that the second preview is quick.
+It keeps tokenizers warm, so that the second preview is quick, and shows rows while a large set is counted.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -16,24 +17,30 @@ from ftui.settings import DataSettings
 # Lengths are told for as many rows as a table shows.
 _LENGTHS = 1_000
 _named: dict[str, Any] = {}
+_loading = threading.Lock()
 
 
-def _tokens(model: str, settings: DataSettings) -> Any:
-    """The model's tokenizer with the settings' template; kept warm."""
-    from ftui.templates.build import Tokens
+def _tokens(model: str, settings: DataSettings, trust: bool) -> Any:
+    """The model's tokenizer with the settings' template; kept warm while its files stay as they are."""
+    from ftui.templates.build import Tokens, tokenizer_files
 
-    key = repr((model, settings.template, settings.system_role, settings.learn))
-    if key not in _named:
-        _named[key] = Tokens(Path(model), settings)
+    stamp = [(path.name, path.stat().st_mtime_ns) for path in tokenizer_files(Path(model))]
+    key = repr((model, settings.template, settings.system_role, settings.learn, trust, stamp))
+    with _loading:
+        if key not in _named:
+            _named[key] = Tokens(Path(model), settings, trust)
     return _named[key].of(settings)
 
 
-def account(model: str, data: dict[str, Any], batch: int, stopped: Callable[[], bool]) -> Answering:
+def account(
+    model: str, data: dict[str, Any], batch: int, trust: bool, stopped: Callable[[], bool]
+) -> Answering:
     """Count what is kept, cut and dropped of the rows that would train, with lengths, padding and advice.
 
     `whole` is the set as its report counts it, `train` and `held_out` are the two sides.
 
     model: folder of the tokenizer. data: the fields of DataSettings. batch: rows that are computed at once.
+    trust: whether the model's own code may run.
     Tells {done_bytes, total_bytes, rows} on the way.
     """
     yield {"doing": "load the tokenizer"}
@@ -43,7 +50,7 @@ def account(model: str, data: dict[str, Any], batch: int, stopped: Callable[[], 
         from ftui.templates.selection import select, whole
 
         settings = DataSettings.model_validate(data)
-        tokens = _tokens(model, settings)
+        tokens = _tokens(model, settings, trust)
         chosen, train, held = select(tokens, told)
         rows = whole(tokens, chosen)
         counted = rows.account()
@@ -61,7 +68,7 @@ def account(model: str, data: dict[str, Any], batch: int, stopped: Callable[[], 
 
 
 def preview(
-    model: str, rows: list[dict[str, Any]], data: dict[str, Any], stopped: Callable[[], bool]
+    model: str, rows: list[dict[str, Any]], data: dict[str, Any], trust: bool, stopped: Callable[[], bool]
 ) -> Answering:
     """Rows as the model sees them: for each passage its pieces of text with whether they are learned.
 
@@ -72,7 +79,7 @@ def preview(
 
     settings = DataSettings.model_validate(data)
     yield {"doing": "load the tokenizer"}
-    tokens = _tokens(model, settings)
+    tokens = _tokens(model, settings, trust)
     prepared = prepare(tokens.tokenizer, [Row(row["number"], row["value"]) for row in rows], settings)
     return {
         "rows": [
@@ -111,7 +118,7 @@ def pieces(row: Any, end: str) -> list[dict[str, Any]]:
 
 def main() -> None:
     """Answer `account` and `preview` until the input closes."""
-    serve({"account": account, "preview": preview})
+    serve({"account": account, "preview": preview}, together=True)
 
 
 if __name__ == "__main__":

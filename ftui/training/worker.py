@@ -27,7 +27,7 @@ from ftui.models.fetch import fetch
 from ftui.models.load import load_model
 from ftui.models.memory import estimate
 from ftui.templates.build import Tokens
-from ftui.templates.selection import Selected, select
+from ftui.templates.selection import Selected, select, whole
 from ftui.training.arguments import check_extra, lora, sft_arguments
 from ftui.training.callbacks import FolderCallback, peak_memory_gb
 from ftui.training.rows import check_stage, dataset, questions
@@ -134,13 +134,15 @@ def _prepare(
 
         chosen, train_rows, held_rows = select(tokens, told)
     check_stage(settings.training.stage, train_rows, chosen.report)
+    all_rows = whole(tokens, chosen)
     reporter.write(
         "data-report.json",
         chosen.report
         | {
             "mixed": [look.report for look in chosen.looks[1:]],
-            "lengths": train_rows.account(),
-            "template_dropped": train_rows.dropped[:1000],
+            "lengths": all_rows.account(),
+            "template_dropped": all_rows.dropped[:1000],
+            "trained": train_rows.account(),
             "held_out": {
                 "origin": chosen.origin,
                 "rows": len(chosen.validation),

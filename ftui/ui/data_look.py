@@ -12,6 +12,7 @@ from ftui import settings as schema
 from ftui.data.fetching import needs_fetch
 from ftui.errors import FtuiError
 from ftui.models.find import STARTER
+from ftui.models.find import label as model_label
 from ftui.ui import data_rows, html, services
 from ftui.ui.form import Form
 from ftui.ui.found import found_card, lengths_card
@@ -23,8 +24,10 @@ LENGTH = ["data.max_length", "data.long_rows", "data.learn", "data.max_rows"]
 TALK = ["data.system", "data.system_role", "data.template"]
 MORE = ["data.drop_duplicates", "data.context_column", "data.context_below", "data.weight", "data.mix"]
 # The Train form's controls that the counts depend on, besides the data's own.
-OF_TRAINING = ["model.id", "training.batch_size", "training.gradient_accumulation"]
-
+OF_TRAINING = [
+    "model.id", "model.revision", "model.trust_remote_code", "training.batch_size", "training.gradient_accumulation",
+    "training.group_by_length", "launch.strategy", "launch.processes",
+]  # fmt: skip
 FIELDS = [*SPLIT, *LENGTH, *TALK, *MORE]
 # The look that each browser waits for, by its session.
 _wanted: dict[str, str] = {}
@@ -46,21 +49,15 @@ class Asked:
 
 def asked_of(values: tuple[Any, ...]) -> Asked:
     """What the controls say. Raises SettingsError that names every field at fault."""
-    source, model, batch, accumulation, which, view, kind, *rest = values
+    source, *rest = values
+    trained, rest = rest[: len(OF_TRAINING)], rest[len(OF_TRAINING) :]
+    which, view, kind, *rest = rest
     picked, prepared = rest[: len(COLUMNS)], rest[len(COLUMNS) :]
     mapping = {name: column for name, column in zip(COLUMNS, picked, strict=True) if column}
-    flat = Form.flat(FIELDS, prepared)
-    settings = schema.unflatten(
-        {
-            "model.id": model or STARTER,
-            "data.train": source,
-            "data.schema_name": kind or "",
-            "data.mapping": mapping,
-            **flat,
-            "training.batch_size": int(batch or 1),
-            "training.gradient_accumulation": int(accumulation or 1),
-        }
-    )
+    flat = Form.flat([*OF_TRAINING, *FIELDS], [*trained, *prepared])
+    flat["model.id"] = flat["model.id"] or STARTER
+    own = {"data.train": source, "data.schema_name": kind or "", "data.mapping": mapping}
+    settings = schema.unflatten(flat | own)
     return Asked(settings, source, which, view)
 
 
@@ -159,6 +156,15 @@ class Look:
             dropped=chosen["dropped"],
             report=chosen["report_file"],
         )
+
+    def uncounted(self, asked: Asked, fault: FtuiError) -> tuple[Any, ...]:
+        """Why there are no tokens: the model is not here yet, it has no template, or another error."""
+        if fault.code == "not_here":
+            hint = html.empty(fault.title, say("data.not_here", model=model_label(asked.model)))
+            return self.drawn(lengths="", preview=hint, fetch=asked.model == STARTER)
+        chatml = (say("data.take_chatml"), {"fields": {"data.template": "chatml"}})
+        offered = chatml if fault.code == "no_template" else None
+        return self.drawn(lengths=html.error(fault), preview="", proposal=offered)
 
     def counted(
         self, asked: Asked, first: Any, chosen: dict[str, Any], counted: dict[str, Any]

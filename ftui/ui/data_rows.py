@@ -8,7 +8,7 @@ import pandas as pd
 
 from ftui import settings as schema
 from ftui.data import Loaded
-from ftui.errors import ModelError
+from ftui.errors import FtuiError
 from ftui.models.find import label as model_label
 from ftui.ui import html, services, talk, tokens
 from ftui.ui.say import say
@@ -68,7 +68,7 @@ def _tokens(chosen: schema.Settings, number: int, value: dict[str, Any]) -> str:
     title = say("data.as_model", row=f"{number:,}", model=model_label(chosen.model.id))
     try:
         answer = services.preview(chosen, number, value)
-    except ModelError as fault:
+    except FtuiError as fault:
         if fault.code != "not_here":
             return html.error(fault)
         return html.empty(fault.title, say("data.not_here", model=model_label(chosen.model.id)))

@@ -12,7 +12,7 @@ import gradio as gr
 from ftui import settings as schema
 from ftui.data import Options
 from ftui.data.fetching import needs_fetch
-from ftui.errors import FtuiError, ModelError
+from ftui.errors import FtuiError
 from ftui.jobs import control
 from ftui.models.find import STARTER, find
 from ftui.models.find import label as model_label
@@ -156,15 +156,15 @@ def build(train: Form) -> DataTab:
     # A look at a large file goes on until another one is asked for, or none.
     triggers = [which.change, *(control.input for control in (kind, *columns))]
     triggers += [train.controls[part].change for part in OF_TRAINING]
-    triggers += [_settled(control) for control in form.inputs]
+    triggers += [event for control in form.inputs for event in _settled(control)]
     gr.on(triggers, look.ask, asked, None, queue=False, show_progress="hidden", trigger_mode="multiple")
     gr.on(triggers, told(show), asked, drawn, trigger_mode="always_last", **quiet)
 
     # What was said of one data set does not hold for the next one.
     changed = source.change(
-        lambda chosen: ["", *[None] * len(COLUMNS), held_out(chosen or "")],
+        lambda chosen: ["", *[None] * len(COLUMNS), held_out(chosen or ""), ""],
         source,
-        [kind, *columns, form.controls["data.validation"]],
+        [kind, *columns, form.controls["data.validation"], form.controls["data.context_column"]],
         show_progress="hidden",
         queue=False,
     )
@@ -206,10 +206,14 @@ def show(request: gr.Request, *values: Any) -> Iterator[tuple[Any, ...]]:
     except FtuiError as fault:
         yield seen.failed(fault, str(values[0]))
         return
+    chosen, counted = services.known(asked.settings)
+    if chosen and counted:  # nothing to wait for, so nothing flickers
+        yield seen.counted(asked, first, chosen, counted)
+        return
     yield seen.first(asked, first)
     try:
         for event in seen.wanted(services.chosen(asked.settings)):
-            if "found" not in event:
+            if event.get("total_bytes") and event["done_bytes"] < event["total_bytes"]:
                 yield seen.drawn(found=reading_card(event, say("data.reading_all")), cancel=True)
     except FtuiError as fault:
         yield seen.failed(fault, str(values[0]))
@@ -223,20 +227,8 @@ def show(request: gr.Request, *values: Any) -> Iterator[tuple[Any, ...]]:
         for event in seen.wanted(services.account(asked.settings)):
             if event.get("total_bytes") and event["done_bytes"] < event["total_bytes"]:
                 yield seen.drawn(lengths=reading_card(event, say("data.counting")), cancel=True)
-    except ModelError as fault:
-        hint = html.empty(fault.title, say("data.not_here", model=model_label(asked.model)))
-        missing = fault.code == "not_here"
-        shown = hint if missing else html.error(fault)
-        chatml = (say("data.take_chatml"), {"fields": {"data.template": "chatml"}})
-        yield seen.drawn(
-            lengths="",
-            preview=shown,
-            fetch=missing and asked.model == STARTER,
-            proposal=chatml if fault.code == "no_template" else None,
-        )
-        return
     except FtuiError as fault:
-        yield seen.drawn(lengths=html.error(fault), preview="")
+        yield seen.uncounted(asked, fault)
         return
     if seen.last is None:
         yield seen.cancelled()
@@ -253,7 +245,7 @@ def pick(event: gr.SelectData, numbers: list[int], *values: Any) -> tuple[Any, A
 def go_to(number: int | str, *values: Any) -> tuple[Any, Any]:
     """A row by its number seen closely, and the number."""
     written = str(number).strip().replace(",", "").replace(".", "")
-    if not written.isdecimal():
+    if not written.isdecimal() or int(written) < 1:
         return html.empty(say("data.no_row.title"), say("data.no_number")), gr.skip()
     asked = asked_of(values)
     first = services.head(asked.source, Options.of(asked.settings.data))
@@ -272,9 +264,9 @@ def begin_fetch(source: str, model: str) -> Any:
 def begin_convert(name: str, *values: Any) -> Any:
     """Start the job that writes the prepared rows as clean JSON lines into the workspace's data folder."""
     asked = asked_of(values)
-    services.readable(asked.source)
+    data = services.readable_data(asked.settings.data)
     wanted = name.strip() or f"{Path(asked.source).name.split('.')[0]}-clean"
-    job = control.start("convert", wanted, {"data": asked.settings.data.model_dump(), "out": wanted})
+    job = control.start("convert", wanted, {"data": data.model_dump(), "out": wanted})
     gr.Info(say("data.convert.started", name=job.name))
     return ""
 
@@ -283,9 +275,9 @@ def _shares(**options: Any) -> gr.Dropdown:
     return gr.Dropdown(SHARES, allow_custom_value=True, **options)
 
 
-def _settled(control: Any) -> Any:
-    """The event that says a person is done with a control: text while it is typed is no reason to read a file."""
-    return control.submit if isinstance(control, gr.Textbox) else control.change
+def _settled(control: Any) -> list[Any]:
+    """The events that say a person is done with a control: text while it is typed is no reason to read a file."""
+    return [control.submit, control.blur] if isinstance(control, gr.Textbox) else [control.change]
 
 
 def _together(ours: gr.Number, theirs: gr.Number) -> None:

@@ -132,6 +132,7 @@ def _tick(page: gr.Blocks, on: Places) -> None:
     clock.start(
         [
             Area(strip.stamp, strip.drawn, [], [on.strip_row, on.strip_text]),
+            Area(lambda: repr(sets()), sets_now, [], [on.data.source, on.train.form.controls["data.train"]]),
             on.data.area,
             on.train.area,
             *on.train.view.areas,
@@ -165,8 +166,13 @@ def _tick(page: gr.Blocks, on: Places) -> None:
 
 def choices_now() -> list[Any]:
     """The data sets and models that there are when a browser opens the page."""
+    return [*sets_now(), gr.update(choices=train_tab.models())]
+
+
+def sets_now() -> list[Any]:
+    """The data sets that there are now: one may have been written or fetched since."""
     found = sets()
-    return [gr.update(choices=found), gr.update(choices=found), gr.update(choices=train_tab.models())]
+    return [gr.update(choices=found), gr.update(choices=found)]
 
 
 def runs_chosen(*chosen: str | None) -> list[Any]:

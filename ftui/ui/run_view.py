@@ -152,6 +152,7 @@ def head_of(job: Job, found: dict[str, Any], logged: list[dict[str, Any]]) -> st
         bar = html.bar(progress.get("done") or 0, progress.get("total"))
     result = found["result"]
     report = files.read_json(job.folder / "data-report.json", {})
+    trained = report.get("trained") or report.get("lengths")
     begun = found["started"]
     took = (found["ended"] - begun) if begun and found["ended"] else None
     items = [
@@ -159,7 +160,7 @@ def head_of(job: Job, found: dict[str, Any], logged: list[dict[str, Any]]) -> st
         (say("run.eval_loss"), words.figure(curves.latest(logged, "eval_loss")) if logged else ""),
         (say("plot.tokens_per_s"), words.figure(curves.latest(logged, "tokens_per_s")) if logged else ""),
         (say("run.memory"), _memory(result, logged)),
-        (say("run.rows"), f"{report['lengths']['kept']:,}" if "lengths" in report else ""),
+        (say("run.rows"), f"{trained['kept']:,}" if trained else ""),
         (say("run.time"), words.duration(took)),
         (say("run.trained"), _share(result)),
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -14,15 +16,18 @@ from ftui.chat.client import ChatClient
 from ftui.data import Loaded, Options
 from ftui.data.catalogue import entry_of
 from ftui.data.fetching import missing
-from ftui.errors import ModelError
+from ftui.errors import FtuiError, ModelError
 from ftui.models.find import find, label
 from ftui.service import Event, Service
 
 PREVIEW = Service("ftui.templates.worker")
 READER = Service("ftui.data.worker")
 CHAT = ChatClient()
-_ANSWERS = 64
+_ANSWERS = 16
+_FILES = 10_000  # of a folder, whose changes are seen
+_WAIT_S = 0.2
 _answers: dict[str, Event] = {}
+_asking: dict[str, threading.Lock] = {}
 # What the tokens alone depend on: the rows that are read are the same.
 _TOKENS = {"max_length", "long_rows", "learn", "template", "system_role"}
 
@@ -62,19 +67,20 @@ def chosen(settings: schema.Settings) -> Iterator[Event]:
     if missing(settings.data):
         yield {"found": None}
         return
-    data = _readable(settings.data)
-    yield from _once("chosen", READER, {"data": data.model_dump(exclude=_TOKENS)}, _stamps(data))
+    yield from _once(READER, *_of_rows(settings))
 
 
 def account(settings: schema.Settings) -> Iterator[Event]:
     """The counts after tokenising, as the last event under `found`; see `templates.worker.account`."""
-    data = _readable(settings.data)
-    values = {
-        "model": str(model_folder(settings)),
-        "data": data.model_dump(),
-        "batch": settings.training.batch_size,
-    }
-    yield from _once("account", PREVIEW, values, _stamps(data))
+    yield from _once(PREVIEW, *_of_tokens(settings))
+
+
+def known(settings: schema.Settings) -> tuple[Any, Any]:
+    """What `chosen` and `account` would find at once; None for what has to be read or counted first."""
+    try:
+        return _answers.get(repr(_of_rows(settings))), _answers.get(repr(_of_tokens(settings)))
+    except FtuiError:
+        return None, None
 
 
 def last(events: Iterator[Event]) -> Any:
@@ -87,7 +93,7 @@ def last(events: Iterator[Event]) -> Any:
 
 def row(settings: schema.Settings, number: int) -> Event:
     """One row by its number: {value}, or {dropped, raw} where it cannot be used, or {} for none."""
-    data = _readable(settings.data)
+    data = readable_data(settings.data)
     return READER.call("row", data=data.model_dump(), number=number)
 
 
@@ -95,7 +101,14 @@ def preview(settings: schema.Settings, number: int, value: dict[str, Any]) -> di
     """One row as the model sees it: `rows` with their pieces, or `dropped` with the reason."""
     folder = model_folder(settings)
     rows = [{"number": number, "value": value}]
-    return PREVIEW.call("preview", model=str(folder), rows=rows, data=settings.data.model_dump())
+    return PREVIEW.call(
+        "preview", model=str(folder), rows=rows, data=settings.data.model_dump(), trust=trusted(settings)
+    )
+
+
+def trusted(settings: schema.Settings) -> bool:
+    """Whether the code that a model brings may run: where it was ticked, and never on a page that is open to all."""
+    return settings.model.trust_remote_code and not os.environ.get("FTUI_PUBLIC")
 
 
 def model_folder(settings: schema.Settings) -> Path:
@@ -129,22 +142,52 @@ def _head(path: str, stamp: str, key: str, carried: _Carried) -> Loaded:
     return datasets.head(path, carried.options)
 
 
-def _once(method: str, service: Service, values: dict[str, Any], stamp: str) -> Iterator[Event]:
-    """Ask a service what was not asked before; the answers to the last questions are kept."""
+def _of_rows(settings: schema.Settings) -> tuple[str, dict[str, Any], str]:
+    """(method, values, stamp) of the question which rows there are."""
+    data = readable_data(settings.data)
+    return "chosen", {"data": data.model_dump(exclude=_TOKENS)}, _stamps(data)
+
+
+def _of_tokens(settings: schema.Settings) -> tuple[str, dict[str, Any], str]:
+    """(method, values, stamp) of the question what the rows are as tokens."""
+    data = readable_data(settings.data)
+    values = {
+        "model": str(model_folder(settings)),
+        "data": data.model_dump(),
+        "batch": settings.training.batch_size,
+        "trust": trusted(settings),
+    }
+    return "account", values, f"{_stamps(data)}{_stamp(str(values['model']))}"
+
+
+def _once(service: Service, method: str, values: dict[str, Any], stamp: str) -> Iterator[Event]:
+    """Ask a service what was not asked before; the answers to the last questions are kept.
+
+    Who asks what is being answered already waits for that answer, with an empty event now and then.
+    """
     key = repr((method, values, stamp))
-    if key not in _answers:
-        result: Event = {}
-        for event in service.ask(method, **values):
-            if event.get("done") is not True:
-                yield event
-            result = event
-        _answers[key] = result
-        while len(_answers) > _ANSWERS:
-            _answers.pop(next(iter(_answers)))
-    yield {"found": _answers[key]}
+    asking = _asking.setdefault(key, threading.Lock())
+    while not asking.acquire(timeout=_WAIT_S):
+        yield {}
+    try:
+        if key not in _answers:
+            result: Event = {}
+            for event in service.ask(method, **values):
+                if event.get("done") is not True:
+                    yield event
+                result = event
+            _answers[key] = result
+            while len(_answers) > _ANSWERS:
+                oldest = next(iter(_answers))
+                _answers.pop(oldest)
+                _asking.pop(oldest, None)
+        found = _answers[key]
+    finally:
+        asking.release()
+    yield {"found": found}
 
 
-def _readable(data: schema.DataSettings) -> schema.DataSettings:
+def readable_data(data: schema.DataSettings) -> schema.DataSettings:
     """The settings with every file by its full path. Raises AccessError where the page may not read one."""
     return data.model_copy(
         update={

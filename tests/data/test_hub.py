@@ -7,10 +7,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from ftui.data import hub_folder, inspect
+from ftui.data import hub, hub_folder, inspect
+from ftui.data.hub_names import HubName
 from ftui.errors import DataError
 from ftui.workspace import PROJECT
 
@@ -77,3 +79,11 @@ def test_hub_out_of_reach_is_said_in_words() -> None:
     assert code == 2
     assert said[-1]["error"]["code"] == "not_reachable"
     assert "owner/name" in said[-1]["error"]["message"]
+
+
+def test_a_set_that_could_not_be_read_afterwards_is_refused_before_it_is_fetched() -> None:
+    large = {"train": SimpleNamespace(info=SimpleNamespace(dataset_size=30 * 1024**3))}
+    with pytest.raises(DataError) as caught:
+        hub._check_size(HubName("owner/name", "en", ""), large)
+    assert caught.value.code == "too_large" and "owner/name:en@train[:100000]" in caught.value.fix
+    hub._check_size(HubName("owner/name", "en", "train[:1000]"), large)

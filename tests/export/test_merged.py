@@ -51,7 +51,8 @@ def test_a_merged_model_is_proved_equal_and_a_tampered_one_is_caught(trained: Jo
     assert card.startswith("---\nbase_model: HuggingFaceTB/SmolLM2-135M-Instruct\n")
     assert "16 of 16 greedy answers" in card and str(tmp_path) not in card
     new = {path for path in tmp_path.rglob("*") if path.is_file()} - before
-    assert all(job.folder in path.parents or path.parent.name == "jobs" for path in new)
+    elsewhere = {path for path in new if job.folder not in path.parents and path.parent.name != "jobs"}
+    assert all("cache" in path.relative_to(tmp_path).parts for path in elsewhere), elsewhere
 
     _tamper(model / "model.safetensors")
     _is_caught(trained, model)

@@ -73,6 +73,11 @@ def test_the_terminal_trains_and_prints_id_state_folder_and_result(
             "checkpoints", "model", "result.json"} <= {path.name for path in job.folder.iterdir()}  # fmt: skip
     report = json.loads((job.folder / "data-report.json").read_text())
     assert (report["rows"], report["usable"], report["lengths"]["kept"]) == (48, 48, 48)
+    seen = ftui("inspect", job.settings["data"]["train"], "--model", str(tiny), "--max-length",
+                str(job.settings["data"]["max_length"]), "--json", timeout=120)  # fmt: skip
+    shown = json.loads(seen.stdout)
+    shown.pop("advice")
+    assert shown == {name: report[name] for name in shown}, "the terminal and the run count alike"
     again = yaml.safe_load((job.folder / "job.yaml").read_text())
     assert again["settings"]["training"]["max_steps"] == 3
 

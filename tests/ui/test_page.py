@@ -23,12 +23,13 @@ UI = ROOT / "ftui" / "ui"
 
 def asked(source: str) -> list[Any]:
     """What the Data tab's controls hold when nothing but the data set was chosen."""
-    from ftui.ui.data_look import COLUMNS, FIELDS
+    from ftui.ui.data_look import COLUMNS, FIELDS, OF_TRAINING
     from ftui.ui.form import shown
 
     usual = schema.flatten(schema.Settings())
     columns = [None] * len(COLUMNS)
-    return [source, "starter", 4, 1, "all", "tokens", "", *columns, *(shown(usual[name]) for name in FIELDS)]
+    trained, prepared = ([shown(usual[name]) for name in names] for names in (OF_TRAINING, FIELDS))
+    return [source, *trained, "all", "tokens", "", *columns, *prepared]
 
 
 def test_the_server_never_imports_torch(home: Path) -> None:
