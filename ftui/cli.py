@@ -145,7 +145,7 @@ def build() -> argparse.ArgumentParser:
 
 def _data_options(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("data", help="a file, a folder, or a data set of the hub")
-    sub.add_argument("--map", type=_mapping, default={}, metavar="JSON", help='{"prompt": "question", …}')
+    sub.add_argument("--map", default="", metavar="JSON", help='{"prompt": "question", …}')
     sub.add_argument(
         "--schema", default="", help="alpaca, sharegpt, messages, prompt-completion, preference, kto, text"
     )
@@ -161,16 +161,6 @@ def _settings_options(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--set", action="append", default=[], metavar="FIELD=VALUE", help="training.learning_rate=1e-4"
     )
-
-
-def _mapping(text: str) -> dict[str, str]:
-    try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise argparse.ArgumentTypeError(f"not JSON: {error}") from None
-    if not isinstance(value, dict):
-        raise argparse.ArgumentTypeError('give an object such as {"prompt": "question"}')
-    return {str(key): str(column) for key, column in value.items()}
 
 
 def _logged() -> Path:

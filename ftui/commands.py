@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import platform
 import shutil
 import sys
@@ -16,7 +17,7 @@ from ftui import settings as schema
 from ftui.checks.context import gather, located, require
 from ftui.data.dropped import as_table
 from ftui.data.look import look
-from ftui.errors import JobError, ModelError
+from ftui.errors import JobError, ModelError, SettingsError
 from ftui.jobs import control, curves, folder
 from ftui.jobs.folder import FINAL, Job
 from ftui.jobs.summary import summary
@@ -252,12 +253,30 @@ def _data_settings(given: argparse.Namespace, **more: Any) -> schema.DataSetting
     named = {
         "train": given.data,
         "schema_name": given.schema,
-        "mapping": given.map,
+        "mapping": _mapping(given.map),
         "system": given.system,
         "drop_duplicates": given.drop_duplicates,
         **more,
     }
     return schema.override(schema.parse({"data": named}), given.set).data
+
+
+def _mapping(text: str) -> dict[str, str]:
+    """The mapping that --map writes as JSON. Raises SettingsError, code bad_mapping."""
+    try:
+        value = json.loads(text or "{}")
+    except json.JSONDecodeError as error:
+        value, told = None, f"is no JSON: {error}"
+    else:
+        told = "is no object"
+    if not isinstance(value, dict):
+        raise SettingsError(
+            "bad_mapping",
+            "The mapping cannot be read",
+            f"--map {text[:200]} {told}.",
+            'Write an object such as {"prompt": "question", "response": "answer"}.',
+        )
+    return {str(key): str(column) for key, column in value.items()}
 
 
 def _told_rows(given: argparse.Namespace) -> Any:

@@ -114,3 +114,27 @@ def test_a_finished_run_is_neither_stopped_nor_resumed(ftui: Any, trained: Job, 
     done = ftui("jobs", action, trained.id, "--json")
     assert done.returncode == 2
     assert json.loads(done.stdout)["error"]["code"] in ("not_running", "not_resumable")
+
+
+def test_a_mapping_that_is_no_json_is_an_error_as_any_other(ftui: Any, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("frage,antwort\na,b\n")
+    done = ftui("inspect", str(path), "--map", "{prompt}", "--json")
+    assert done.returncode == 2
+    error = json.loads(done.stdout)["error"]
+    assert error["code"] == "bad_mapping" and "{prompt}" in error["message"]
+    named = ftui("inspect", str(path), "--map", '{"prompt": "frage", "response": "antwort"}', "--json")
+    assert json.loads(named.stdout)["usable"] == 1
+
+
+def test_a_share_that_cannot_be_is_refused_in_words_and_the_page_and_terminal_split_alike(
+    ftui: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(f'{{"question": "{number}", "answer": "b"}}\n' for number in range(30)))
+    refused = ftui("convert", str(path), str(tmp_path / "out.jsonl"), "--split", "0.8", "--json")
+    assert refused.returncode == 2
+    assert "validation_share" in json.loads(refused.stdout)["error"]["message"]
+    given = ["--set", "data.held_out=share", "--set", "data.validation_share=0.2", "--json"]
+    done = ftui("convert", str(path), str(tmp_path / "out.jsonl"), *given)
+    assert json.loads(done.stdout)["rows"] == {"train": 24, "validation": 6}

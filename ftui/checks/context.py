@@ -31,6 +31,8 @@ def gather(
         settings=settings,
         hardware=hardware.detect(),
         report=chosen["report"] if chosen else None,
+        mixed=tuple(chosen["mixed"]) if chosen else (),
+        conflict=chosen["conflict"] if chosen else "",
         account=counted["train"] if counted else None,
         advice=tuple(counted["advice"]) if counted else (),
         rows=chosen["rows"] if chosen else None,

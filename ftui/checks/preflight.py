@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from ftui import settings as schema
@@ -39,15 +40,17 @@ class Finding:
 class Context:
     """What the rules look at. None where something is not known (yet).
 
-    report: as `inspect --json`; account: the counts of `Selected.account`; advice: what is worth knowing of the
-    model's template, each as `templates.advice.Advice`; rows: how many would train.
-    model_here: whether it is on this machine; data_missing: sets of the hub that are not; disk_free_gb: on the
-    workspace's disk.
+    report: as `inspect --json`; mixed: those of further sets; conflict: why the sets do not go together;
+    account: the counts of `Selected.account`; advice: what is worth knowing of the model's template, each as
+    `templates.advice.Advice`; rows: how many would train; model_here: whether it is on this machine; data_missing:
+    sets of the hub that are not; disk_free_gb: on the workspace's disk.
     """
 
     settings: schema.Settings
     hardware: Hardware
     report: dict[str, Any] | None = None
+    mixed: tuple[dict[str, Any], ...] = ()
+    conflict: str = ""
     account: dict[str, Any] | None = None
     advice: tuple[dict[str, Any], ...] = ()
     rows: int | None = None
@@ -121,12 +124,21 @@ def data_fits(context: Context) -> Finding | None:
     if report is None:
         return None
     rows, usable, stage = report["rows"], report["usable"], context.settings.training.stage
-    if report["schema"] in ("preference", "kto"):
+    if context.conflict:
+        return Finding(
+            "wrong_schema",
+            "error",
+            "The sets are of different kinds",
+            context.conflict,
+            "Keep the sets of one kind, or say which columns hold a question and its answer.",
+        )
+    other = next((each for each in (report, *context.mixed) if each["schema"] in ("preference", "kto")), None)
+    if other is not None:
         return Finding(
             "wrong_schema",
             "error",
             "The data is of another kind",
-            f"These rows hold {report['schema']} pairs; {stage} learns from answers.",
+            f"{Path(other.get('path', '')).name} holds {other['schema']} pairs; {stage} learns from answers.",
             "Choose data with questions and answers.",
         )
     lost = rows - usable

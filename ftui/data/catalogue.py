@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ftui import workspace
+from ftui.data.hub_names import fetched, is_hub_name
 from ftui.data.json_text import parse
 from ftui.data.options import Options
 from ftui.data.row import RowFault
@@ -67,6 +68,19 @@ class Entry:
     mapping: dict[str, str] = field(default_factory=dict)
     max_rows: int | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> Path | None:
+        """Where its rows are read from: its own file or folder, else the fetched set of the hub; None for nowhere.
+
+        A name in a list is never looked for anywhere else: the list may come from a stranger.
+        """
+        try:
+            if self.path is not None and self.path.exists():
+                return self.path
+            return fetched(self.hub) if self.hub else None
+        except (OSError, ValueError):  # a name that no file system takes
+            return None
 
     def options(self, given: Options) -> Options:
         """The person's options, completed by what the entry says. What the person says wins."""
@@ -195,7 +209,8 @@ def _entry(listed: Path, name: str, told: dict[str, Any]) -> Entry:
 
 def _place(listed: Path, told: dict[str, Any], notes: list[str]) -> tuple[Path | None, str]:
     """(file or folder, name on the hub); a file that is here goes before the hub."""
-    file, hub = (str(told.get(key) or "") for key in ("file_name", "hf_hub_url"))
+    file = str(told.get("file_name") or "")
+    hub = _hub(told, notes)
     path = None
     try:
         path = (listed.parent / file).resolve() if file else None
@@ -206,10 +221,17 @@ def _place(listed: Path, told: dict[str, Any], notes: list[str]) -> tuple[Path |
     for key, said in _NO_COUNTERPART.items():
         if told.get(key) and not (path or (hub and key.endswith("_url"))):
             notes.append(f"{key} {told[key]!r}: {said}.")
-    if path is not None or not hub:
-        return path, ""
-    subset, split = (str(told.get(key) or "") for key in ("subset", "split"))
-    return None, hub + (f":{subset}" if subset else "") + (f"@{split}" if split else "")
+    return (path, "") if path is not None else (None, hub)
+
+
+def _hub(told: dict[str, Any], notes: list[str]) -> str:
+    """The set's name on the hub with its config and split, "" where there is none."""
+    hub, subset, split = (str(told.get(key) or "") for key in ("hf_hub_url", "subset", "split"))
+    name = hub + (f":{subset}" if subset else "") + (f"@{split}" if split else "")
+    if hub and not is_hub_name(name):
+        notes.append(f"hf_hub_url {name[:80]!r} is no name of a set on the hub.")
+        return ""
+    return name if hub else ""
 
 
 def _given(told: dict[str, Any], key: str, notes: list[str]) -> dict[str, str]:

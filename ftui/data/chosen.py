@@ -9,10 +9,13 @@ from typing import Any
 from ftui.data.load import DataSet, Told
 from ftui.data.look import Look, look
 from ftui.data.options import Options
-from ftui.data.pick import HELD, Given, Part, pick, sources
+from ftui.data.pick import NAMED, Given, Part, named_file, pick, sources
 from ftui.data.row import Row
 from ftui.errors import DataError
 from ftui.settings import DataSettings
+
+# What canonical rows of a schema are, where they are no talks.
+_KINDS = {"text": "plain text", "preference": "pairs of answers", "kto": "labelled answers"}
 
 
 @dataclass
@@ -26,18 +29,26 @@ class Side:
         return sum(len(part.numbers) for part in self.parts)
 
     def __iter__(self) -> Iterator[Row]:
+        return self.rows()
+
+    def rows(self, told: Told | None = None) -> Iterator[Row]:
+        """The rows, part after part. told: of the reading of each part, and may end it."""
         for part in self.parts:
-            yield from rows_of(data_set(self.data, part), part)
+            yield from rows_of(data_set(self.data, part), part, told)
 
 
 @dataclass
 class Chosen:
-    """looks: one a set, the first is that of `data.train`. origin: of the held-out rows, in words."""
+    """looks: one a set, the first is that of `data.train`; held_look: of the named file of held-out rows.
+
+    origin: of the held-out rows, in words.
+    """
 
     train: Side
     validation: Side
     origin: str
     looks: list[Look] = field(default_factory=list)
+    held_look: Look | None = None
 
     @property
     def report(self) -> dict[str, Any]:
@@ -45,13 +56,18 @@ class Chosen:
         return self.looks[0].report
 
     def to_json(self) -> dict[str, Any]:
-        """{report, mixed, rows, held_out, origin, dropped, report_file}, as the page and the checks look at it.
+        """{report, mixed, conflict, rows, held_out, origin, dropped, report_file}, as the page and the checks see it.
 
-        mixed: reports of further sets. rows, held_out: how many of each an epoch sees. dropped: path of the file of
-        dropped rows, "" where none is.
+        conflict: why these sets cannot be learned from together, "" where they can. mixed: reports of further sets.
+        rows, held_out: how many of each an epoch sees. dropped: path of the file of dropped rows, "" where none is.
         """
-        first = self.looks[0]
+        first, conflict = self.looks[0], ""
+        try:
+            one_kind(self)
+        except DataError as error:
+            conflict = error.message
         return {
+            "conflict": conflict,
             "report": first.report,
             "mixed": [look.report for look in self.looks[1:]],
             "rows": len(self.train),
@@ -71,9 +87,10 @@ def choose(data: DataSettings, told: Told | None = None) -> Chosen:
     for place, (source, weight) in enumerate(sources(data)):
         looks.append(look(source, options_of(data, place), told))
         given.append(Given(source, weight, looks[-1].splits))
-    named = look(data.validation, _of_held_out(data), told).splits["train"] if data.validation else None
-    picked = pick(given, data, named)
-    chosen = Chosen(Side(data, picked.train), Side(data, picked.held), picked.origin, looks)
+    named = named_file(data)
+    held = look(named, _of_held_out(data), told) if named else None
+    picked = pick(given, data, held.splits if held else None)
+    chosen = Chosen(Side(data, picked.train), Side(data, picked.held), picked.origin, looks, held)
     if not len(chosen.train):
         raise DataError(
             "no_usable_rows",
@@ -84,18 +101,37 @@ def choose(data: DataSettings, told: Told | None = None) -> Chosen:
     return chosen
 
 
+def one_kind(chosen: Chosen) -> None:
+    """Raise DataError, code wrong_schema, where sets of several kinds come together: no run learns from both."""
+    data = chosen.train.data
+    seen = [(name, look) for (name, _), look in zip(sources(data), chosen.looks, strict=True)]
+    if chosen.held_look is not None:
+        seen.append((data.validation, chosen.held_look))
+    kinds: dict[str, list[str]] = {}
+    for name, found in seen:
+        kinds.setdefault(_KINDS.get(found.report["schema"], "talks"), []).append(name)
+    if len(kinds) > 1:
+        told = "; ".join(f"{kind} in {', '.join(names)}" for kind, names in kinds.items())
+        raise DataError(
+            "wrong_schema",
+            "These sets are of different kinds",
+            f"There are {told}.",
+            "Keep the sets of one kind, or say which columns hold a question and its answer.",
+        )
+
+
 def data_set(data: DataSettings, part: Part) -> DataSet:
     """The set that a part's rows come from."""
-    if part.split == HELD:
+    if part.place == NAMED:
         return DataSet(data.validation, _of_held_out(data))
     return DataSet(sources(data)[part.place][0], options_of(data, part.place))
 
 
-def rows_of(found: DataSet, part: Part) -> Iterator[Row]:
+def rows_of(found: DataSet, part: Part, told: Told | None = None) -> Iterator[Row]:
     """The rows of a part, each as often as it is numbered there."""
     wanted = iter(part.numbers)
     number = next(wanted, None)
-    for row in found.rows("train" if part.split == HELD else part.split):
+    for row in found.rows(part.split, told):
         while number == row.number:
             yield row
             number = next(wanted, None)

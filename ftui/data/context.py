@@ -26,7 +26,8 @@ def context_column(path: Path, wanted: str, columns: Iterable[str]) -> str:
 def with_context(value: dict[str, Any], context: Any, below: int) -> dict[str, Any]:
     """A canonical row whose last question, where it has fewer than `below` characters, follows the context.
 
-    A question that stands behind an answer already has its context in the turns before it and stays as it is.
+    A talk whose last question stands behind an answer has its context in its own turns and stays as it is:
+    put before the first question, a history would tell the answer that is learned from it.
     Text that holds the context already is left alone.
     """
     name = "messages" if "messages" in value else "prompt"
@@ -34,15 +35,14 @@ def with_context(value: dict[str, Any], context: Any, below: int) -> dict[str, A
     text = _text(context)
     if not talk or not text:
         return value
-    end = next((place for place, turn in enumerate(talk) if turn["role"] == "assistant"), len(talk))
-    places = [place for place in range(end) if talk[place]["role"] == "user"]
-    if not places or len(talk[places[-1]]["content"]) >= below:
+    last = max((place for place, turn in enumerate(talk) if turn["role"] == "user"), default=None)
+    if last is None or any(turn["role"] == "assistant" for turn in talk[:last]):
         return value
-    turn = talk[places[-1]]
-    if text in turn["content"]:
+    turn = talk[last]
+    if len(turn["content"]) >= below or text in turn["content"]:
         return value
     longer = turn | {"content": f"{text}\n\n{turn['content']}"}
-    return value | {name: [*talk[: places[-1]], longer, *talk[places[-1] + 1 :]]}
+    return value | {name: [*talk[:last], longer, *talk[last + 1 :]]}
 
 
 def _text(context: Any) -> str:

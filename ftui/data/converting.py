@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from ftui import words, workspace
 from ftui.data.convert import convert
@@ -15,6 +16,7 @@ from ftui.jobs.kinds import ConvertRequest
 
 def work(reporter: report.Reporter) -> dict[str, Any]:
     """Write what the job asks for; a data set of that name is kept, and the new one gets a number."""
+    signal.signal(signal.SIGTERM, _stop)
     request = ConvertRequest.model_validate(reporter.job.settings)
     reporter.phase("convert")
 
@@ -26,6 +28,12 @@ def work(reporter: report.Reporter) -> dict[str, Any]:
     names = ", ".join(Path(path).name for path in made["files"])
     rows = words.count(sum(made["rows"].values()), "row")
     return made | {"message": f"wrote {rows} to {names}"}
+
+
+def _stop(*_: object) -> NoReturn:
+    """The runner ends a job by a signal; as an exception it takes the half-written files away."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise report.StopAsked
 
 
 def _free(stem: str) -> Path:

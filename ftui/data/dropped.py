@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
+from ftui import cache
 from ftui.data.row import Record, RowFault
+from ftui.files import file_name
 
 _TABLES = ("csv", "tsv", "xlsx")
 _OWN = ["row", "line", "reason", "message"]
@@ -50,6 +53,31 @@ class DroppedFile:
         self.count += 1
 
 
+def all_dropped(read: Path | None, more: list[dict[str, Any]], file_format: str, stem: str) -> Path:
+    """One file of every dropped row: those that were dropped in reading, and `more` that a template or a limit drops.
+
+    read: the file of a look, None where it dropped none; more: {row, reason, message}. Kept in the workspace's cache.
+    """
+    lines = read.with_name("dropped.jsonl") if read is not None else None
+    name = f"{file_name(stem, 'data')}-dropped.{'csv' if is_table(file_format) else 'jsonl'}"
+
+    def make(folder: Path) -> None:
+        whole = folder / "all.jsonl"
+        with whole.open("w", encoding="utf-8", newline="\n") as out:
+            if lines is not None:
+                with lines.open(encoding="utf-8") as source:
+                    shutil.copyfileobj(source, out)
+            for row in more:
+                out.write(json.dumps(row, ensure_ascii=False) + "\n")
+        if name.endswith(".csv"):
+            as_table(whole, folder / name)
+        else:
+            whole.rename(folder / name)
+
+    key = cache.key(name, more, cache.contents([lines] if lines else []))
+    return cache.entry("downloads", key, make, lambda folder: (folder / name).is_file()) / name
+
+
 def as_table(lines: Path, table: Path) -> None:
     """The rows of a DroppedFile as a spreadsheet: reason and message first, then the columns of the data.
 
@@ -83,7 +111,7 @@ def _cells(row: dict[str, Any]) -> dict[str, Any]:
     record = row.get("record")
     if isinstance(record, dict):
         return record
-    return {"text": row.get("text", record)}
+    return {"text": row.get("text", record)} if "text" in row or "record" in row else {}
 
 
 def _inert(value: Any) -> Any:

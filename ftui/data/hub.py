@@ -13,42 +13,47 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 import tempfile
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from ftui.data import problems
-from ftui.data.hub_names import HubName, file_stem, hub_folder, limit_of, parse, whole_split
+from ftui.data.hub_names import HubName, file_stem, folder_of, limit_of, parse, whole_split
 from ftui.errors import DataError, FtuiError, as_error
 
 _REPORT_EVERY = 1_000
 
 
 def fetch(wanted: HubName, folder: Path) -> Path:
-    """Stream a set into folder/<split>.jsonl. Raises DataError: not_found, not_reachable, unknown_split."""
+    """Stream a set into folder/<split>.jsonl, which is there when all of it is, or not at all.
+
+    Raises DataError: not_found, not_reachable, too_large.
+    """
     _say({"done": 0, "total": None})  # opening takes seconds: the page hears that it has begun
     streams = _open(wanted)
     _check_size(wanted, streams)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as temporary:
         size, done, total = 0, 0, _total(streams, limit_of(wanted.split))
+        made = Path(temporary) / "new"
+        made.mkdir()
         for split, rows in streams.items():
-            with open(
-                Path(temporary) / f"{file_stem(split)}.jsonl", "w", encoding="utf-8", newline="\n"
-            ) as out:
+            with (made / f"{file_stem(split)}.jsonl").open("wb") as out:
                 for row in islice(rows, limit_of(wanted.split)):
-                    size += out.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
+                    line = json.dumps(row, ensure_ascii=False, default=str) + "\n"
+                    size += out.write(line.encode("utf-8", "replace"))
                     done += 1
                     if size > problems.MAX_BYTES:
                         raise _too_large(wanted, size)
                     if done % _REPORT_EVERY == 0:
                         _say({"done": done, "total": total})
         _say({"done": done, "total": total})
-        folder.mkdir(exist_ok=True)
-        for file in sorted(Path(temporary).iterdir()):
-            os.replace(file, folder / file.name)
+        if folder.exists():
+            os.replace(folder, Path(temporary) / "old")
+        os.replace(made, folder)
     return folder
 
 
@@ -59,10 +64,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--config", default="")
     parser.add_argument("--split", default="")
     given = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, _end)
     named = parse(given.name)
     wanted = HubName(named.id, given.config or named.config, given.split or named.split)
     try:
-        folder = fetch(wanted, hub_folder(f"{wanted.id}:{wanted.config}" if wanted.config else wanted.id))
+        folder = fetch(wanted, folder_of(wanted))
     except FtuiError as error:
         _say({"error": error.to_json()})
         return 2
@@ -72,6 +78,12 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     _say({"folder": str(folder)})
     return 0
+
+
+def _end(*_: object) -> NoReturn:
+    """End as an exception does, so that the half-fetched files go away."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit(143)
 
 
 def _open(wanted: HubName) -> dict[str, Any]:
@@ -98,10 +110,21 @@ def _open(wanted: HubName) -> dict[str, Any]:
 
 def _check_size(wanted: HubName, streams: dict[str, Any]) -> None:
     """Refuse what could not be read afterwards, before hours of fetching; a limit on the rows is let through."""
-    known = [getattr(rows.info, "dataset_size", None) or 0 for rows in streams.values()]
+    if limit_of(wanted.split):
+        return
+    if wanted.split:  # one split may be small where the set is not; an unknown size is counted as it comes
+        known = [_size_of(split, rows) for split, rows in streams.items()]
+    else:
+        known = [getattr(rows.info, "dataset_size", None) or 0 for rows in streams.values()]
     size = max(known, default=0)
-    if size > problems.MAX_BYTES and not limit_of(wanted.split):
+    if size > problems.MAX_BYTES:
         raise _too_large(wanted, size)
+
+
+def _size_of(split: str, rows: Any) -> int:
+    """Bytes of a split, 0 where they are not known."""
+    known = (getattr(rows.info, "splits", None) or {}).get(whole_split(split))
+    return getattr(known, "num_bytes", None) or 0
 
 
 def _too_large(wanted: HubName, size: int) -> DataError:

@@ -26,6 +26,7 @@ from ftui.data.reader import Reading, parts, read
 from ftui.data.report import Report
 from ftui.data.row import Record, Row, RowFault
 from ftui.data.values import kind
+from ftui.errors import DataError
 
 Told = Callable[[int, int, int], None]
 """Is told bytes done, bytes in all and rows read; what it raises ends the reading."""
@@ -34,6 +35,8 @@ Lost = Callable[[int, Record, RowFault, str], None]
 
 _LOOK_ROWS = 500
 _LOOK_SIZE = 16 * 1024 * 1024
+_MOST_ROWS = 100_000
+_MOST_SIZE = 64 * 1024 * 1024
 _MAX_COLUMNS = 1_000
 _TELL_EVERY_S = 0.1
 _known_parts: dict[tuple[str, int, str], tuple[str, ...]] = {}
@@ -153,7 +156,12 @@ class DataSet:
             # A limit on rows is for training, and the layout is that of the rows that are learned from.
             report, options = Report(str(self.path)), replace(self.options, max_rows=None)
         reading = _Reading(self.path, self._choice.places[split], options, report, self._sample, told, lost)
-        yield from reading.rows(None if split == "train" else self._known_layout(), stop_after)
+        try:
+            yield from reading.rows(None if split == "train" else self._known_layout(), stop_after)
+        except DataError as error:
+            if split == "train":
+                raise
+            self.report.warn("skipped_files", f"The {split} split is not read. {error.message}")
         self._counts[split] = report.rows
         if split == "train":
             self._close(report, reading, stop_after is None)
@@ -217,11 +225,9 @@ class DataSet:
 
 def _place(entry: Entry) -> Path:
     """Where the rows of a listed data set are. Raises DataError, code not_found."""
-    if entry.path is not None and entry.path.exists():
-        return entry.path
-    if entry.hub:
-        return locate(entry.hub)
-    raise problems.not_found(str(entry.path or entry.name), False)
+    if (found := entry.place) is not None:
+        return found
+    raise problems.not_found(entry.hub or str(entry.path or entry.name), bool(entry.hub))
 
 
 def _parts(path: str, mtime_ns: int, options: Options) -> tuple[str, ...]:
@@ -275,6 +281,7 @@ class _Reading:
         self._before = 0
         self._position: Callable[[], int] = int
         self._told_at = 0.0
+        self._unread: DataError | None = None
 
     def rows(self, known: tuple[Layout, str] | None, stop_after: int | None) -> Iterator[Row]:
         """The usable rows; fills the report. known: layout and context column, if another split gave them."""
@@ -290,6 +297,8 @@ class _Reading:
                     yield row
                 if self.report.usable == self.options.max_rows or number == stop_after:
                     break
+        if self._unread is not None and not self.report.rows:
+            raise self._unread
         if self.told is not None:
             self.told(self._size, self._size, self.report.rows)
 
@@ -307,18 +316,43 @@ class _Reading:
             self.told(min(self._size, self._before + self._position()), self._size, number)
 
     def _look(self, records: Iterator[tuple[str, Record]]) -> list[tuple[str, Record]]:
-        """Read ahead as far as it takes to tell the layout."""
+        """Read ahead as far as it takes to tell the layout.
+
+        Where the first rows do not tell it, on to where rows have other fields: one may be absent at first.
+        """
         first, size = [], 0
+        rows: list[dict[str, Any]] = []
+        shapes: set[tuple[str, ...]] = set()
+        unknown: DataError | None = None
         for item in records:
             first.append(item)
             size += item[1].size
-            if len(first) >= _LOOK_ROWS or size > _LOOK_SIZE:
+            value = item[1].value
+            if isinstance(value, dict) and (unknown is None or tuple(value) not in shapes):
+                shapes.add(tuple(value))
+                rows.append(value)
+                if unknown is not None and self._tell_layout(rows) is None:
+                    return first
+            if unknown is None and (len(first) >= _LOOK_ROWS or size > _LOOK_SIZE):
+                unknown = self._tell_layout(rows)
+                if unknown is None:
+                    return first
+            if len(first) >= _MOST_ROWS or size > _MOST_SIZE:
                 break
-        rows = [record.value for _, record in first if isinstance(record.value, dict)]
-        if rows:
-            columns = dict.fromkeys(chain(self.columns, *rows))
-            self._lay_out(rows, list(columns))
+        error = unknown or self._tell_layout(rows)
+        if error is not None:
+            raise error
         return first
+
+    def _tell_layout(self, rows: list[dict[str, Any]]) -> DataError | None:
+        """Find the layout of these rows; the error where it cannot be told, None too where there are no rows."""
+        if not rows:
+            return None
+        try:
+            self._lay_out(rows, list(dict.fromkeys(chain(self.columns, *rows))))
+        except DataError as error:
+            return error
+        return None
 
     def _lay_out(self, rows: list[dict[str, Any]], columns: list[str]) -> None:
         self.layout = layout(self.path, rows, columns, self.options)
@@ -327,7 +361,15 @@ class _Reading:
 
     def _records(self) -> Generator[tuple[str, Record], None, None]:
         for file, part in self.places:
-            reading = read(file, self.options, part)
+            try:
+                reading = read(file, self.options, part)
+            except DataError as error:
+                if len(self.places) == 1:
+                    raise
+                # One file of several that cannot be read must not take the others with it.
+                self.report.warn("skipped_files", f"Not read: {error.message}")
+                self._unread = self._unread or error
+                continue
             self._describe(file, reading)
             self._position = reading.position
             place = file.name if len(self.places) > 1 else ""

@@ -18,12 +18,16 @@ from ftui.data.split import Numbers, numbers_of
 
 @dataclass(frozen=True)
 class Look:
-    """report: as `inspect --json`. splits: split to the numbers of its usable rows. dropped: None where none is."""
+    """report: as `inspect --json`. splits: split to the numbers of its usable rows. dropped: None where none is.
+
+    with_system: how many usable rows have a system turn.
+    """
 
     report: dict[str, Any]
     splits: dict[str, Numbers]
     dropped: Path | None
     report_file: Path
+    with_system: int
 
 
 def look(source: str | Path, options: Options = DETECTED, told: Told | None = None) -> Look:
@@ -38,6 +42,7 @@ def look(source: str | Path, options: Options = DETECTED, told: Told | None = No
         {split: _numbers(folder / f"{split}.rows") for split in made["splits"]},
         folder / made["dropped"] if made["dropped"] else None,
         folder / "report.json",
+        made["with_system"],
     )
 
 
@@ -56,7 +61,15 @@ def _make(folder: Path, found: DataSet, told: Told | None) -> None:
             as_table(dropped.path, folder / name)
     report = found.report.to_json()
     files.write_json(folder / "report.json", report)
-    files.write_json(folder / "look.json", {"report": report, "splits": found.splits, "dropped": name})
+    files.write_json(
+        folder / "look.json",
+        {
+            "report": report,
+            "splits": found.splits,
+            "dropped": name,
+            "with_system": found.report.with_system,
+        },
+    )
 
 
 def _whole(folder: Path) -> bool:

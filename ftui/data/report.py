@@ -84,6 +84,5 @@ class Report:
             "dropped": self.dropped,
             "warnings": self.warnings,
             "sample": self.sample,
-            "with_system": self.with_system,
         }
         return shown | ({"splits": self.splits} if self.splits else {})

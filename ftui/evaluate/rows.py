@@ -9,7 +9,7 @@ from typing import Any
 from ftui import data as datasets
 from ftui.data import Options, Row
 from ftui.data.chosen import choose
-from ftui.data.pick import OWN_SPLITS
+from ftui.data.pick import measuring_split, named_file
 from ftui.errors import DataError
 from ftui.settings import DataSettings
 
@@ -34,13 +34,13 @@ def measured(settings: DataSettings, data: str, is_run: bool, max_rows: int | No
     if data:
         # The file is read as it is: its columns may be named otherwise than those of the training data.
         given = datasets.DataSet(data, Options(system=settings.system))
-        name = next((name for name in OWN_SPLITS if name in given.splits), "train")
+        name = measuring_split(given.splits)
         origin = f"the {name} split" if len(given.splits) > 1 else "a file you named"
         found = Measured(list(islice(given.rows(name), max_rows)), data, origin)
     elif is_run:
         chosen = choose(settings)
         rows = list(islice(chosen.validation, max_rows))
-        found = Measured(rows, settings.validation or settings.train, chosen.origin)
+        found = Measured(rows, named_file(settings) or settings.train, chosen.origin)
     else:
         raise DataError(
             "no_held_out",

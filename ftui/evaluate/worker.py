@@ -8,6 +8,7 @@ from typing import Any
 
 from ftui import hardware
 from ftui import settings as schema
+from ftui.data import Row
 from ftui.errors import DataError, JobError
 from ftui.evaluate.loss import RowLoss, mean, row_losses
 from ftui.evaluate.rows import Measured, measured, texts
@@ -32,15 +33,7 @@ def evaluate(reporter: Reporter) -> dict[str, Any]:
     data = settings.data if settings else schema.parse({}).data
     chosen = measured(data, request.data, settings is not None, request.max_rows)
     tokenizer = with_template(load_tokenizer(source.tokenizer, source.trust_remote_code), data.template)
-    prepared = prepare(tokenizer, chosen.rows, data, lambda _: reporter.check_stop())
-    if not prepared.rows:
-        first = prepared.dropped[0]
-        raise DataError(
-            first["reason"],
-            "No row can be measured",
-            f"All {len(prepared.dropped):,} rows were dropped; row {first['row']}: {first['message']}",
-            "Raise the longest row allowed if answers are cut off, or mend the rows.",
-        )
+    prepared = _prepared(tokenizer, chosen.rows, data, lambda _: reporter.check_stop())
     dtype = hardware.detect().dtype()[0]
     batch = settings.evaluation.batch_size if settings else 8
     base, tuned = _losses(reporter, source, prepared, dtype, batch)
@@ -54,6 +47,27 @@ def _settings(run: str) -> schema.Settings | None:
     except JobError:
         return None
     return schema.parse(job.settings, str(job.folder / "job.yaml"))
+
+
+def _prepared(
+    tokenizer: Any, rows: list[Row], data: DataSettings, progress: Callable[[int], None]
+) -> Prepared:
+    """Tokens of the rows, each numbered by its place among them: sets that are mixed number their rows alike.
+
+    Raises DataError where none can be measured.
+    """
+    placed = [Row(place, row.value) for place, row in enumerate(rows)]
+    prepared = prepare(tokenizer, placed, data, progress)
+    if not prepared.rows:
+        first = prepared.dropped[0]
+        raise DataError(
+            first["reason"],
+            "No row can be measured",
+            f"All {len(prepared.dropped):,} rows were dropped; "
+            f"row {rows[first['row']].number}: {first['message']}",
+            "Raise the longest row allowed if answers are cut off, or mend the rows.",
+        )
+    return prepared
 
 
 def _losses(
@@ -94,16 +108,16 @@ def _result(
     dtype: str,
     data: DataSettings,
 ) -> dict[str, Any]:
-    values = {row.number: row.value for row in chosen.rows}
     tokens = sum(loss.tokens for loss in base)
     total, after = mean(base), mean(tuned) if tuned is not None else None
     difference = after["loss"] - total["loss"] if after and after["loss"] and total["loss"] else None
     per_row = []
     for place, row in enumerate(prepared.rows[:KEPT]):
-        prompt, reference = texts(values[row.number])
+        given = chosen.rows[row.number]
+        prompt, reference = texts(given.value)
         per_row.append(
             {
-                "row": row.number,
+                "row": given.number,
                 "tokens": base[place].tokens,
                 "prompt": prompt,
                 "reference": reference,

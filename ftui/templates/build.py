@@ -20,6 +20,7 @@ import psutil
 
 from ftui import cache
 from ftui.data.load import DataSet, Told
+from ftui.data.look import Look
 from ftui.data.row import Row
 from ftui.errors import FtuiError
 from ftui.hardware import detect
@@ -68,14 +69,14 @@ class Tokens:
         except FtuiError:
             return str(self.tokenizer.eos_token or "")
 
-    def advice(self, report: dict[str, Any], dropped: dict[str, int]) -> list[Advice]:
-        """What is worth knowing of this tokenizer for data with this report; of talks nothing where it is text.
+    def advice(self, look: Look, dropped: dict[str, int]) -> list[Advice]:
+        """What is worth knowing of this tokenizer for the data that was looked at: nothing of talks where it is text.
 
         dropped: reason to rows. What the template makes of a system prompt matters where there is one.
         """
-        if report["schema"] == "text":
+        if look.report["schema"] == "text":
             return []
-        shown = self.data.system or report["with_system"] or "template_refused" in dropped
+        shown = self.data.system or look.with_system or "template_refused" in dropped
         return [found for found in advice(self.tokenizer) if shown or not found.code.startswith("system_")]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ftui.data.chosen import Chosen, choose, data_set
 from ftui.data.load import Told
-from ftui.data.pick import HELD, Part
+from ftui.data.pick import Part
 from ftui.settings import DataSettings
 from ftui.templates.build import Tokens, store
 from ftui.templates.fate import CUT, REASONS, fates, histogram, told
@@ -154,7 +154,7 @@ def whole(tokens: Tokens, chosen: Chosen) -> Selected:
 
 
 def _held(tokens: Tokens, part: Part, told: Told | None) -> Held:
-    made = store(tokens, data_set(tokens.data, part), "train" if part.split == HELD else part.split, told)
+    made = store(tokens, data_set(tokens.data, part), part.split, told)
     numbers = np.frombuffer(part.numbers, dtype=np.int64) if part.numbers else np.zeros(0, dtype=np.int64)
     places = np.searchsorted(made.numbers, numbers)
     there = np.zeros(len(numbers), dtype=bool)

@@ -61,7 +61,7 @@ def account(
             "lengths": rows.parts[0].store.longest(_LENGTHS),
             "dropped": rows.dropped[:1000],
             "padding": padding(train.lengths, batch, settings.max_length, settings.split_seed),
-            "advice": [asdict(found) for found in tokens.advice(chosen.report, counted["dropped"])],
+            "advice": [asdict(found) for found in tokens.advice(chosen.looks[0], counted["dropped"])],
         }
 
     return (yield from progressing(work, stopped))

@@ -34,13 +34,15 @@ def dataset(rows: Selected) -> Dataset:
     return Dataset.from_dict({"place": list(range(len(rows)))}).with_transform(Read(rows))
 
 
-def check_stage(stage: str, rows: Selected, report: dict[str, Any]) -> None:
-    """Raise DataError, code wrong_schema, where the rows are not of the kind that the stage learns from."""
-    if report["schema"] in ("preference", "kto") or rows.pairs:
+def check_stage(stage: str, reports: Iterable[dict[str, Any]]) -> None:
+    """Raise DataError, code wrong_schema, where a set's rows are not of the kind that the stage learns from."""
+    for report in reports:
+        if report["schema"] not in ("preference", "kto"):
+            continue
         raise DataError(
             "wrong_schema",
             "These rows are not for this stage",
-            f"The rows hold {report['schema']} pairs; {stage} learns from answers.",
+            f"The rows of {report['path']} hold {report['schema']} pairs; {stage} learns from answers.",
             "Choose data with questions and answers.",
         )
 

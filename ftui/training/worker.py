@@ -16,7 +16,7 @@ from trl import SFTConfig
 
 from ftui import hardware, workspace
 from ftui import settings as schema
-from ftui.data.chosen import Chosen
+from ftui.data.chosen import Chosen, one_kind
 from ftui.data.fetching import fetch as fetch_data
 from ftui.data.fetching import missing
 from ftui.errors import DataError, JobError, ModelError, SettingsError
@@ -133,7 +133,8 @@ def _prepare(
             reporter.check_stop()
 
         chosen, train_rows, held_rows = select(tokens, told)
-    check_stage(settings.training.stage, train_rows, chosen.report)
+    one_kind(chosen)
+    check_stage(settings.training.stage, [look.report for look in chosen.looks])
     all_rows = whole(tokens, chosen)
     reporter.write(
         "data-report.json",

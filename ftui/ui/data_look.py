@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
 from ftui import settings as schema
+from ftui.data.dropped import all_dropped
 from ftui.data.fetching import needs_fetch
 from ftui.errors import FtuiError
 from ftui.models.find import STARTER
@@ -179,7 +181,7 @@ class Look:
             preview=data_rows.close(first, asked.settings, int(rows[0][0]), asked.view) if rows else "",
             current=int(rows[0][0]) if rows else 0,
             proposal=(change["fix"], {"fields": change["change"]}) if change else None,
-            dropped=chosen["dropped"],
+            dropped=_every_dropped(chosen, counted),
             report=chosen["report_file"],
         )
 
@@ -196,3 +198,13 @@ class Look:
             return gr.skip()
         path = parts[name]
         return gr.update(visible=bool(path), value=path or None)
+
+
+def _every_dropped(chosen: dict[str, Any], counted: dict[str, Any]) -> str:
+    """The file of all dropped rows, those among them that the template or the limit drops; "" where there are none."""
+    if not chosen["dropped"] and not counted["dropped"]:
+        return ""
+    report = chosen["report"]
+    read = Path(chosen["dropped"]) if chosen["dropped"] else None
+    stem = Path(report["path"]).name.split(".")[0]
+    return str(all_dropped(read, counted["dropped"], report["file_format"], stem))

@@ -15,7 +15,7 @@ from ftui import workspace
 from ftui.chat.client import ChatClient
 from ftui.data import Loaded, Options
 from ftui.data.catalogue import entry_of
-from ftui.data.fetching import missing
+from ftui.data.fetching import local, missing
 from ftui.errors import FtuiError, ModelError
 from ftui.models.find import find, label
 from ftui.service import Event, Service
@@ -40,11 +40,11 @@ def readable(name: str) -> str:
     entry = entry_of(name)
     if entry is not None:
         where, mark, part = name.rpartition("#")
-        listed = workspace.check_readable(workspace.find(where if mark else name) or where)
-        if entry.path is not None:
-            workspace.check_readable(entry.path)
+        listed = workspace.check_readable(local(where if mark else name) or where)
+        if entry.place is not None:
+            workspace.check_readable(entry.place)
         return f"{listed}#{part}" if mark else str(listed)
-    found = workspace.find(name)
+    found = local(name)
     return str(workspace.check_readable(found)) if found is not None else name
 
 
@@ -205,9 +205,9 @@ def _stamps(data: schema.DataSettings) -> str:
 def _stamp(name: str) -> str:
     """What changes when a file or one of a folder's files does."""
     entry = entry_of(name)
-    listed = workspace.find(name.rpartition("#")[0]) if entry and "#" in name else None
+    listed = local(name.rpartition("#")[0]) if entry and "#" in name else None
     found = [
-        path for path in (listed, entry.path if entry else workspace.find(name)) if path and path.exists()
+        path for path in (listed, entry.place if entry else local(name)) if path and path.exists()
     ]
     paths = [
         inner for path in found for inner in ([path, *sorted(path.iterdir())] if path.is_dir() else [path])

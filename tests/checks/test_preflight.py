@@ -57,6 +57,8 @@ def test_a_sound_run_has_nothing_said_against_it() -> None:
         ("rows_cut", "warning", context(account=ACCOUNT | {"truncated": 21, "longest": 384})),
         ("no_target_left", "error", context(account=ACCOUNT | {"kept": 0, "no_target_left": 90, "longest": 900})),
         ("model_not_here", "warning", context(model_here=False)),
+        ("wrong_schema", "error", context(mixed=({"schema": "kto", "path": "b.jsonl"},))),
+        ("wrong_schema", "error", context(conflict="There are talks in a and plain text in b.")),
         ("data_not_here", "warning", context(data_missing=("owner/name",), report=None, rows=None)),
         ("beyond_context", "error", context("data.max_length=100000")),
         ("too_large", "error", context("method.kind=full", hardware=SMALL_CARD, card=card_of("Qwen/Qwen3-4B"))),

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from ftui.data import Options, inspect
+from ftui.data import Options, hub_folder, inspect
 from ftui.data.catalogue import entries, entry_of, resolve
+from ftui.data.fetching import needs_fetch
 from ftui.errors import DataError
 
 Write = Callable[..., Path]
@@ -181,3 +182,31 @@ def test_formatting_that_is_none_is_an_error(write: Write) -> None:
     with pytest.raises(DataError) as caught:
         entries(listed(write, x={"file_name": "a", "formatting": "xml"}))
     assert caught.value.code == "unknown_schema" and "sharegpt" in caught.value.fix
+
+
+@pytest.mark.parametrize(
+    "hub", ["../..", "/etc/passwd", "..", "~/x", "a/../b", "a\0b", "owner/set.json", "x" * 5000]
+)
+def test_what_is_no_name_on_the_hub_leads_nowhere(write: Write, hub: str) -> None:
+    folder = listed(write, mine={"hf_hub_url": hub}, file={"file_name": hub + "\0"})
+    for entry in entries(folder):
+        assert (entry.path, entry.hub, entry.place) == (None, "", None) and entry.notes
+    with pytest.raises(DataError):
+        inspect(f"{folder}#mine")
+
+
+def test_a_hub_set_is_read_from_where_it_was_fetched_and_from_no_other_folder(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("owner/set/train.jsonl", [{"text": "not listed"}])
+    monkeypatch.chdir(tmp_path)
+    (entry,) = entries(listed(write, mine={"hf_hub_url": "owner/set"}))
+    assert entry.place is None
+    assert needs_fetch(f"{tmp_path / 'lf'}#mine")
+    hub_folder("owner/set").mkdir(parents=True)
+    assert entry.place == hub_folder("owner/set")
+
+
+def test_a_file_whose_name_is_too_long_is_nowhere(write: Write) -> None:
+    (entry,) = entries(listed(write, mine={"file_name": "x" * 5000}))
+    assert entry.place is None

@@ -173,3 +173,29 @@ def test_progress_is_told_in_bytes_and_can_end_the_reading(write: Write) -> None
     with pytest.raises(Enough):
         look(path, told=cancel)
     assert look(path).report["rows"] == 5000, "nothing half made is left"
+
+
+def test_a_history_is_never_put_before_the_question_that_it_answers(write: Write) -> None:
+    row = {"instruction": "And?", "output": "Rain.", "history": [["hi", "hello"]]}
+    sample = inspect(write("a.jsonl", [row]), Options(context_column="history")).sample
+    assert [turn["content"] for turn in sample[0]["messages"]] == ["hi", "hello", "And?", "Rain."]
+
+
+def test_a_named_source_with_splits_gives_those_that_are_not_trained_on(write: Write) -> None:
+    path = write("a.jsonl", texts(10))
+    for split in ("train", "test"):
+        write(f"named/{split}.jsonl", texts(3, split))
+    folder = write("named/readme.md", "").parent
+    held, origin = chosen(path, validation=str(folder))[1:]
+    assert (held, origin) == (["test 0", "test 1", "test 2"], "from the test split of named")
+    write("named/validation.jsonl", texts(1, "validation"))
+    assert chosen(path, validation=str(folder))[1] == ["validation 0"]
+
+
+def test_a_share_and_none_go_before_a_named_file(write: Write) -> None:
+    path, named = write("a.jsonl", texts(10)), write("held.jsonl", texts(3, "named"))
+    train, held, _ = chosen(path, validation=str(named), held_out="share", validation_share=0.2)
+    assert (len(train), len(held)) == (8, 2) and not any("named" in text for text in held)
+    assert chosen(path, validation=str(named), held_out="none")[1] == []
+    named.unlink()
+    assert len(chosen(path, validation=str(named), held_out="share")[1]) == 1, "it is not read"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
-from ftui.data.split import hold_out, numbers_of, repeated, weighed
+from ftui.data.split import _parted, _rank, hold_out, numbers_of, repeated, weighed
 
 ROWS = numbers_of(range(1, 21))
 EXPECTED = [1, 6, 10, 16]
@@ -45,3 +47,15 @@ def test_a_weight_says_how_often_rows_are_seen(weight: float, rows: int, epoch: 
     assert (len(taken), len(set(seen)), len(seen)) == (rows, rows, epoch)
     assert list(seen) == sorted(seen)
     assert max(seen.count(number) for number in seen) - min(seen.count(number) for number in seen) <= 1
+
+
+@pytest.mark.parametrize("numbers", [range(1, 501), [7] * 40 + [3] * 40, [5], []])
+@pytest.mark.parametrize("count", [0, 1, 17, 80])
+def test_the_rows_are_those_that_sorting_by_the_whole_hash_gives(numbers: Iterable[int], count: int) -> None:
+    rows = numbers_of(numbers)
+    count = min(count, len(rows))
+    order = sorted(range(len(rows)), key=lambda place: (_rank("s", rows[place]), place))
+    first = set(order[:count])
+    others, chosen = _parted(rows, count, "s")
+    assert list(chosen) == [row for place, row in enumerate(rows) if place in first]
+    assert list(others) == [row for place, row in enumerate(rows) if place not in first]

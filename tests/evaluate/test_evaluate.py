@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ftui.data import Row
 from ftui.errors import DataError
-from ftui.evaluate.rows import measured, texts
+from ftui.evaluate.loss import RowLoss
+from ftui.evaluate.rows import Measured, measured, texts
 from ftui.jobs import control
 from ftui.jobs.folder import Job
 from ftui.settings import DataSettings
+from ftui.templates.prepare import Prepared, Tokenised
 from tests.conftest import wait_for
 
 
@@ -71,3 +75,34 @@ def test_prompt_and_reference_are_the_last_question_and_its_answer() -> None:
     row = {"messages": [{"role": role, "content": content} for role, content in turns]}
     assert texts(row) == ("c", "d")
     assert texts({"text": "plain"}) == ("", "plain")
+
+
+def test_rows_of_mixed_sets_keep_their_own_prompts_though_their_numbers_are_equal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from ftui.evaluate import worker
+
+    def passage(row: Row) -> Tokenised:
+        return Tokenised(row.number, "answer", "", [1, 2], [0, 1], [], 2)
+
+    def prepare(tokenizer: Any, rows: list[Row], *_: Any) -> Prepared:
+        return Prepared([passage(row) for row in rows[1:]], [{"row": rows[0].number, "reason": "too_long"}])
+
+    monkeypatch.setattr(worker, "prepare", prepare)
+    rows = [Row(number, {"messages": talk(name)}) for name in "ab" for number in (1, 2)]
+    data = DataSettings()
+    prepared = worker._prepared(None, rows, data, lambda _: None)
+    losses = [RowLoss(1.0, 1)] * 3
+    found = worker._result(Measured(rows, "x", "y"), prepared, losses, None, "float32", data)["per_row"]
+    assert [(row["row"], row["prompt"]) for row in found] == [(2, "ask a"), (1, "ask b"), (2, "ask b")]
+
+
+def talk(name: str) -> list[dict[str, str]]:
+    return [{"role": "user", "content": f"ask {name}"}, {"role": "assistant", "content": name}]
+
+
+def test_a_named_source_is_measured_on_its_validation_split(tmp_path: Path) -> None:
+    for split in ("train", "test", "validation"):
+        (tmp_path / f"{split}.jsonl").write_text(json.dumps({"text": split}))
+    found = measured(DataSettings(), str(tmp_path), False, None)
+    assert [row.value["text"] for row in found.rows] == ["validation"]
