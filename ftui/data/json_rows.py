@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from typing import Any
 
+from ftui.data.json_shape import LISTS
+from ftui.data.names import plain
 from ftui.data.row import Record, RowFault
 from ftui.data.turns import is_turns
 
@@ -13,8 +15,11 @@ _LOOK = 5
 _MAX_NAME = 100
 
 
-def as_rows(records: Iterator[Record]) -> Iterator[Record]:
-    """The records as rows, by the form that all of the first ones have; records of any other form stay as they are."""
+def as_rows(records: Iterator[Record], is_row: Callable[[list[str]], bool]) -> Iterator[Record]:
+    """The records as rows, by the form that all of the first ones have; records of any other form stay as they are.
+
+    is_row: whether columns are those of a row.
+    """
     first = list(islice(records, _LOOK))
     values = [record.value for record in first if record.fault is None]
     every = chain(first, records)
@@ -35,6 +40,8 @@ def as_rows(records: Iterator[Record]) -> Iterator[Record]:
         for value in values
     ):
         return _unwrapped(every)
+    if all((rows := _listed(value)) and is_row(list(rows[0])) for value in values):
+        return _out_of_lists(every)
     return every
 
 
@@ -64,6 +71,25 @@ def _under_header(records: Iterator[Record]) -> Iterator[Record]:
         else:
             record.value = dict(zip(names, record.value, strict=True))
             yield record
+
+
+def _listed(value: Any) -> list[dict[str, Any]]:
+    """The rows of an object that holds nothing but a list of them: {"data": [{…}, {…}]}; [] for anything else."""
+    if not isinstance(value, dict) or len(value) != 1:
+        return []
+    name, rows = next(iter(value.items()))
+    if plain(str(name)) not in LISTS or not isinstance(rows, list):
+        return []
+    return rows if all(isinstance(row, dict) for row in rows) else []
+
+
+def _out_of_lists(records: Iterator[Record]) -> Iterator[Record]:
+    for record in records:
+        rows = _listed(record.value) if record.fault is None else []
+        if not rows:
+            yield record
+        for row in rows:
+            yield Record(record.line, row, record.size // len(rows), record.replaced)
 
 
 def _unwrapped(records: Iterator[Record]) -> Iterator[Record]:

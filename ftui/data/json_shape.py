@@ -30,7 +30,7 @@ _ROW_LISTS = frozenset(
     )
 )
 # the names under which rows lie most often, and those that tell about them
-_LISTS = (
+LISTS = (
     "data",
     "rows",
     "examples",
@@ -121,12 +121,12 @@ def _of_object(
     """The shape of an object; None where it is a row itself."""
     lists = {name: item for name, item in value.items() if isinstance(item, list)}
     objects = {name: item for name, item in value.items() if isinstance(item, dict)}
+    if _is_one_row(value, lists, is_row):
+        return None
     if found := _of_splits(value, is_row, path):
         return found
     if _is_split_orient(value):
         return Shape("columns", path)
-    if is_row([name for name, item in value.items() if not isinstance(item, list | dict)]):
-        return None
     if found := _of_lists(value, lists, is_row, path):
         return found
     if objects and len(objects) == len(value) and _by_label(objects, is_row):
@@ -146,6 +146,58 @@ def _of_object(
     ):
         return Shape("members", path)
     return None
+
+
+def _is_one_row(
+    value: dict[str, Any], lists: dict[str, list[Any]], is_row: Callable[[list[str]], bool]
+) -> bool:
+    """Whether an object is a row itself, whatever lists and objects lie within it.
+
+    Its names are those of a row, and some of them hold what only one row holds: a text, or the turns of one talk.
+    """
+    columns = len(lists) == len(value) and _are_columns(lists)
+    single = {
+        name
+        for name, item in value.items()
+        if not isinstance(item, list | dict)
+        or (isinstance(item, list) and _is_field(name, item, columns, is_row))
+    }
+    if is_row(list(single)):
+        return True
+    if is_row(list(value)) and not is_row([name for name in value if name not in single]):
+        return True
+    holds_text = any(plain(name) == "text" and isinstance(item, str) for name, item in value.items())
+    talks = [name for name, item in lists.items() if item and _is_turn(item[0])]
+    if not holds_text and (not talks or len(talks) == len(value)):
+        return False
+    inner = [inner for item in value.values() if isinstance(item, dict) for inner in item.values()]
+    return not any(_holds_known(item, is_row) for item in (*lists.values(), *inner))
+
+
+def _is_field(name: str, item: list[Any], columns: bool, is_row: Callable[[list[str]], bool]) -> bool:
+    if not _holds_rows(item):
+        return not columns
+    return _belongs_to_row(item, plain(name) in _ROW_LISTS or is_row([name]))
+
+
+def _holds_known(item: Any, is_row: Callable[[list[str]], bool]) -> bool:
+    """Whether a list holds rows of known columns. A label alone makes none: annotations have one."""
+    if not _holds_rows(item) or not isinstance(item[0], dict):
+        return False
+    return is_row([name for name in item[0] if plain(name) not in COLUMNS["label"]])
+
+
+def is_wrapper(value: Any, shape: Shape, is_row: Callable[[list[str]], bool]) -> bool:
+    """Whether an object on a line of its own surely holds the rows that `shape` leads to, and is none itself."""
+    if shape == ELEMENTS or not isinstance(value, dict):
+        return False
+    texts = sum(isinstance(item, str) for item in value.values())
+    if shape.form != "elements" or texts < 2 or plain(shape.path[-1]) in (*LISTS, "train"):
+        return True
+    rows: Any = value
+    for name in shape.path:
+        rows = rows.get(name) if isinstance(rows, dict) else None
+    return _holds_known(rows, is_row) or (_holds_rows(rows) and not _belongs_to_row(rows, True))
 
 
 def _of_splits(
@@ -187,7 +239,9 @@ def _of_lists(
     ]
     if not rows and len(value) == 1:
         rows = [name for name, item in lists.items() if item and isinstance(item[0], str)]
-    rows.sort(key=lambda name: (plain(name) in _ABOUT, plain(name) not in _LISTS))
+    if not rows and len(value) <= 2 and not any(lists.values()):
+        rows = [name for name in lists if plain(name) in LISTS]  # which hold nothing
+    rows.sort(key=lambda name: (plain(name) in _ABOUT, plain(name) not in LISTS))
     return Shape("elements", (*path, rows[0])) if rows else None
 
 
@@ -215,7 +269,7 @@ def _are_columns(lists: dict[str, list[Any]]) -> bool:
         return False
     if len(lists) == 1:
         name, item = next(iter(lists.items()))
-        return plain(name) not in _LISTS and not isinstance(item[0], list)
+        return plain(name) not in LISTS and not isinstance(item[0], list)
     return len(set(lengths[:-1])) == 1
 
 

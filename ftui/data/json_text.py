@@ -66,7 +66,7 @@ def json_stream(stream: io.TextIOBase, shape: Shape = ELEMENTS) -> Iterator[Reco
         elif members and mark == '"' and window.name() is not None and window.peek(_SPACE) not in ("{", "["):
             window.skip()  # a version or a title beside the rows
         else:
-            record = window.record(field)
+            record = window.record(field, bare=mark == '"')
             found = _FIRST_FIELD.match(window.last) if record.fault is None else None
             field = found.group(1) if found else field
             yield record
@@ -166,8 +166,11 @@ class _Window:
         """Pass one character."""
         self._pass(self._at + 1)
 
-    def record(self, field: str) -> Record:
-        """The element that begins here. field: the first field of the elements before, quoted, if known."""
+    def record(self, field: str, bare: bool = False) -> Record:
+        """The element that begins here. field: the first field of the elements before, quoted, if known.
+
+        bare: a text here is an element, unless a colon behind it tells that it is a name whose object never began.
+        """
         line, size = self._line, _CHUNK
         while True:
             try:
@@ -187,6 +190,8 @@ class _Window:
             except ValueError as error:
                 return self._damaged(line, _odd(error), field)
         self.last = self._text[self._at : end]
+        if bare and self._text.startswith(":", _behind(_SPACE, self._text, end)):
+            return self._damaged(line, "A brace is missing before its first field.", field or self.last)
         self._pass(end)
         return _whole(line, self.last, value)
 
@@ -323,6 +328,11 @@ class _Window:
             return False
         self._text, self._at = self._text[self._at :] + block, 0
         return True
+
+
+def _behind(space: re.Pattern[str], text: str, start: int) -> int:
+    found = space.match(text, start)
+    return found.end() if found else start
 
 
 def _record(line: int, text: str) -> Record:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
 from ftui.data import problems
 from ftui.data.detect import is_known_header
 from ftui.data.json_rows import as_rows
-from ftui.data.json_shape import ELEMENTS, Shape, rows_of, shape_of
+from ftui.data.json_shape import ELEMENTS, Shape, is_wrapper, rows_of, shape_of
 from ftui.data.json_text import MAX_WHOLE, json_lines, json_names, json_stream, json_value, parse
 from ftui.data.lines import numbered
 from ftui.data.names import split_name
@@ -21,13 +23,14 @@ from ftui.data.parquet import parquet
 from ftui.data.row import Record, RowFault
 from ftui.data.sheet import choose_sheet, sheet
 from ftui.data.source import ARROW, HEAD_BYTES, PACKED_ENDINGS, Source
-from ftui.data.table import Dialect, sniff, table
+from ftui.data.table import Dialect, header, sniff, table
 from ftui.data.turns import is_turns
 
 _LINE_ENDINGS = (".jsonl", ".ndjson", ".jsonlines")
 _JSON_ENDINGS = (".json", ".json5", ".jsonc", *_LINE_ENDINGS)
 _TABLE_ENDINGS = (".csv", ".tsv", ".tab")
 _HEAD_LINES = 40
+_TABBED = 64 * 1024
 _COMMENTS = re.compile(r"(?:\s+|//[^\n]*(?:\n|$)|/\*.*?\*/)+", re.DOTALL)
 _NO_JSON = object()
 
@@ -69,6 +72,7 @@ def read(path: Path, options: Options, part: str = "") -> Reading:
         return _binary(source, options)
     form = _form(source, options)
     shape = _part(source, form.shape, part)
+    known = _known(options)
     names = {
         "lines": "jsonl",
         "stream": "json",
@@ -79,7 +83,7 @@ def read(path: Path, options: Options, part: str = "") -> Reading:
         names[form.kind] + source.packed,
         source.encoding.shown,
         not source.encoding.certain,
-        _records(source, form, shape),
+        _records(source, form, shape, known),
         list(form.columns),
         [f"the lines above the header ({form.dialect.above})"] if form.dialect.above else [],
         source.position,
@@ -175,7 +179,8 @@ def _form(source: Source, options: Options) -> _Form:
         if len(lines) > 1 and (begun or (head[0] == "{" and objects * 2 >= len(lines))):
             return _Form("lines")
         shape = shape_of(head, _known(options))
-        if len(lines) == 1 and ending in _LINE_ENDINGS and objects and shape == ELEMENTS:
+        single = len(lines) == 1 and ending in _LINE_ENDINGS and objects
+        if single and not is_wrapper(values[0], shape, _known(options)):
             return _Form("lines")
         return _Form("stream", shape)
     if objects and objects * 2 >= len(lines):
@@ -187,7 +192,23 @@ def _form(source: Source, options: Options) -> _Form:
     dialect, columns = sniff(source.text_head, _known(options))
     if ending in _TABLE_ENDINGS or (dialect.delimiter and is_known_header(columns, options)):
         return _Form("table", dialect=dialect, columns=tuple(columns))
+    if ending == ".txt" and source.encoding.name.startswith("utf-16") and (names := _tabbed(source)):
+        return _Form("table", dialect=Dialect("\t"), columns=tuple(names))
     return _Form("lines") if ending in _JSON_ENDINGS else _Form("text", columns=("text",))
+
+
+def _tabbed(source: Source) -> list[str]:
+    """The header of what Excel saves as Unicode text; [] where the first rows are not equally many cells."""
+    text = source.text_head[:_TABBED]
+    rows = []
+    try:
+        rows = list(islice(csv.reader(io.StringIO(text, newline=""), delimiter="\t"), _HEAD_LINES))
+    except csv.Error:
+        return []
+    if len(rows) < _HEAD_LINES and len(text) < len(source.text_head):
+        rows.pop()  # cut
+    rows = [row for row in rows if row]
+    return header(rows[0]) if len(rows) > 1 and {len(row) for row in rows} == {max(2, len(rows[0]))} else []
 
 
 def _begins_json(head: str, likely: bool) -> bool:
@@ -216,10 +237,12 @@ def _ending(path: Path) -> str:
     return name[name.rfind(".") :] if "." in name else ""
 
 
-def _records(source: Source, form: _Form, shape: Shape) -> Iterator[Record]:
+def _records(
+    source: Source, form: _Form, shape: Shape, known: Callable[[list[str]], bool]
+) -> Iterator[Record]:
     with source.text() as stream:
         if form.kind == "lines":
-            yield from as_rows(json_lines(stream))
+            yield from as_rows(json_lines(stream), known)
         elif form.kind == "table":
             yield from table(stream, form.dialect)
         elif form.kind == "text":
@@ -229,15 +252,17 @@ def _records(source: Source, form: _Form, shape: Shape) -> Iterator[Record]:
                     yield Record(number, {"text": text}, len(text), "\ufffd" in text)
         else:
             try:
-                yield from _json_rows(source.path, stream, shape)
+                yield from _json_rows(source.path, stream, shape, known)
             except LookupError as missing:
                 raise problems.no_such_part(source.path, str(missing.args[0])) from None
 
 
-def _json_rows(path: Path, stream: io.TextIOBase, shape: Shape) -> Iterator[Record]:
+def _json_rows(
+    path: Path, stream: io.TextIOBase, shape: Shape, known: Callable[[list[str]], bool]
+) -> Iterator[Record]:
     """The rows of a JSON text. Raises LookupError where the shape is not there; DataError: too_large, not_text."""
     if shape.form != "columns":
-        yield from as_rows(json_stream(stream, shape))
+        yield from as_rows(json_stream(stream, shape), known)
         return
     try:
         value = json_value(stream, shape.path)
