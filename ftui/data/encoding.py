@@ -17,6 +17,7 @@ _LEGACY = [
     "gb18030", "big5", "cp932", "euc_jp", "euc_kr", "cp1251", "koi8_r", "cp1253", "cp1255", "cp1256", "cp874", "cp1252",
 ]  # fmt: skip
 _GUESS_BYTES = 64 * 1024
+_SHORT = 60  # bytes beyond ASCII, below which statistics of letters say little
 _FEW = 6
 _MORE_SENSE = 0.1
 _CONTROL = bytes(code for code in range(32) if code not in b"\t\n\r\f\x1b\x1a")
@@ -105,7 +106,9 @@ def _legacy(sample: bytes) -> str:
     high = [place for place, byte in enumerate(block) if byte > 127]
     # letters beyond ASCII stand alone in Western words; elsewhere there is one in every character
     near = sum(right - left <= 2 for left, right in pairwise(high))
-    if near > len(high) / 2 - 1:
+    if near and near > len(high) / 2 - 1:
+        if len(high) < _SHORT and (found := _short_chinese(block)):
+            return found
         from charset_normalizer import from_bytes
 
         best = from_bytes(block, cp_isolation=_LEGACY).best()
@@ -118,6 +121,42 @@ def _legacy(sample: bytes) -> str:
         if _decodes(block, "gb18030"):
             return "gb18030"
     return _western(block)
+
+
+def _short_chinese(block: bytes) -> str:
+    """gb18030 or big5 for a few Chinese characters among ASCII, which are too few for statistics; else "".
+
+    Both keep their common characters at two bytes with a first byte of their own range: GB 2312's first level begins
+    with B0 to D7 (its signs with A1 to A3), Big5's with A4 to C6. One pair between Latin letters is two letters.
+    """
+    first_level = second_level = signs = 0
+    gb = big5 = True
+    low = False
+    at = 0
+    pairs = []
+    while at < len(block):
+        lead = block[at]
+        if lead < 0x80:
+            at += 1
+            continue
+        trail = block[at + 1] if at + 1 < len(block) else 0
+        pairs.append((at, lead, trail))
+        first_level += 0xB0 <= lead <= 0xD7
+        second_level += 0xD8 <= lead <= 0xF7
+        signs += 0xA1 <= lead <= 0xA3
+        gb = gb and (0xA1 <= lead <= 0xA3 or 0xB0 <= lead <= 0xF7) and 0xA1 <= trail <= 0xFE
+        high, small = 0xA1 <= trail <= 0xFE, 0x40 <= trail <= 0x7E
+        big5 = big5 and 0xA1 <= lead <= 0xC6 and (high or small)
+        low = low or small or 0xA4 <= lead < 0xB0
+        at += 2
+    if len(pairs) == 1:
+        place = pairs[0][0]
+        around = block[max(0, place - 1) : place] + block[place + 2 : place + 3]
+        if any(chr(byte).isalpha() for byte in around if byte < 0x80):
+            return ""
+    if gb and first_level and first_level >= 3 * second_level:
+        return "gb18030"
+    return "big5" if big5 and low and len(pairs) > signs else ""
 
 
 def _western(block: bytes) -> str:
