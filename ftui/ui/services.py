@@ -206,9 +206,7 @@ def _stamp(name: str) -> str:
     """What changes when a file or one of a folder's files does."""
     entry = entry_of(name)
     listed = local(name.rpartition("#")[0]) if entry and "#" in name else None
-    found = [
-        path for path in (listed, entry.place if entry else local(name)) if path and path.exists()
-    ]
+    found = [path for path in (listed, entry.place if entry else local(name)) if path and path.exists()]
     paths = [
         inner for path in found for inner in ([path, *sorted(path.iterdir())] if path.is_dir() else [path])
     ]
