@@ -162,7 +162,12 @@ def _history(value: Any, notes: set[str]) -> list[Message]:
 
 def _answer(fields: dict[str, Any], name: str, notes: set[str]) -> list[Message]:
     """The assistant's side, from text, one turn or several. Raises RowFault: empty_target, wrong_type."""
-    value = turns_or_text(fields.get(name))
+    given = fields.get(name)
+    value = turns_or_text(given)
+    if isinstance(given, str) and is_turns(value) and not is_nothing(fields.get("prompt")):
+        # Beside a question of its own a text that holds a whole talk is what was asked for.
+        turns = messages_of(value, name, set())
+        value = value if all(turn["role"] in ("assistant", "tool") for turn in turns) else given
     if is_nothing(value):
         raise RowFault("empty_target", f"{name} is empty.")
     if is_turns(value):
@@ -177,9 +182,18 @@ def _sides(fields: dict[str, Any], notes: set[str]) -> tuple[list[Message], list
         for name in ("chosen", "rejected")
         if isinstance(text := fields.get(name), str)
     }
-    if len(talks) == 2 and all(talks.values()):
+    if len(talks) == 2 and all(talks.values()) and _holds_prompt(fields.get("prompt"), talks["chosen"]):
         fields = fields | talks
     return _answer(fields, "chosen", notes), _answer(fields, "rejected", notes)
+
+
+def _holds_prompt(prompt: Any, talk: list[Message] | None) -> bool:
+    """Whether a dialogue begins with the question that stands beside it; True where none does."""
+    if is_nothing(prompt):
+        return True
+    return isinstance(prompt, str) and any(
+        turn["role"] == "user" and str(turn["content"]).strip() == prompt.strip() for turn in talk or ()
+    )
 
 
 def _shared(chosen: list[Message], rejected: list[Message]) -> int:

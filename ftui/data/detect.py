@@ -105,6 +105,10 @@ def layout(path: Path, rows: Sequence[dict[str, Any]], columns: list[str], optio
     schema = votes.most_common(1)[0][0]
     # who names the question means that column, and not a talk or a context that stands beside it
     closed = frozenset({"messages", "input"} - set(given) if "prompt" in given else ())
+    # a column of that name with prose in it is no list of earlier turns
+    closed |= {
+        name for name in ("history", "tools") if name not in given and _is_prose(rows, find(columns, name))
+    }
     mapping = _mapping(schema, columns, known, closed)
     lacking = [name for name in _NEEDED[schema] if name not in mapping]
     if schema == "kto" and not {"messages", "response"} & set(mapping):
@@ -117,6 +121,13 @@ def layout(path: Path, rows: Sequence[dict[str, Any]], columns: list[str], optio
             proposal(rows, columns),
         )
     return Layout(schema, mapping, closed, tags)
+
+
+def _is_prose(rows: Sequence[dict[str, Any]], column: str) -> bool:
+    """Whether a column holds plain text in most of the rows that have any, and not in a single damaged one."""
+    values = [value for row in rows if not is_nothing(value := row.get(column))] if column else []
+    prose = sum(isinstance(value, str) and not value.lstrip().startswith(("[", "{")) for value in values)
+    return prose > 1 and prose * 2 > len(values)
 
 
 def _talk_column(rows: Sequence[dict[str, Any]], columns: list[str], given: dict[str, str]) -> str:
@@ -164,8 +175,12 @@ def is_known_header(columns: list[str], options: Options) -> bool:
     given = asked(options)
     if given:
         return len(_overlay(columns, given)) == len(given)
-    return any(
-        all(find(columns, name) for name in needed) and schema != "text" for schema, needed in _NEEDED.items()
+    paired = bool(find(columns, "prompt") and find(columns, "response"))
+    return paired or any(
+        all(find(columns, name) for name in needed)
+        and (schema != "kto" or bool(find(columns, "messages")))
+        and schema != "text"
+        for schema, needed in _NEEDED.items()
     )
 
 

@@ -7,6 +7,7 @@ only such files are data; else the files that hold rows of the same shape as the
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,6 +37,10 @@ _SIDECARS = {
     "dataset_info", "dataset_infos", "dataset_dict", "state", "config", "metadata", "package", "requirements",
     "readme", "license", "licence", "changelog",
 }  # fmt: skip
+_TELLING = {
+    "report", "reports", "stats", "statistics", "results", "args", "arguments", "log", "logs", "summary", "metrics",
+    "dropped", "rejected", "removed",
+}  # fmt: skip
 _MAX_FILES = 10_000
 
 
@@ -52,6 +57,7 @@ def choose(folder: Path, shape: Callable[[Path], str]) -> Choice:
     """shape: the schema of a file, may raise DataError. Raises DataError where there is no data at all."""
     paths = _walk(folder)
     data = [path for path in paths if _is_data(path)]
+    data = [path for path in data if not _is_told(path)] or data
     if not data:
         raise problems.empty_folder(folder, [path.name for path in paths])
     named: dict[str, list[Path]] = {}
@@ -91,6 +97,11 @@ def _is_data(path: Path) -> bool:
     name = path.name.lower()
     name = next((name.removesuffix(end) for end in PACKED_ENDINGS if name.endswith(end)), name)
     return name.endswith(_ENDINGS) and name[: name.rfind(".")] not in _SIDECARS
+
+
+def _is_told(path: Path) -> bool:
+    """Whether a file tells about data or a run, by its name: train_report.json is no train split."""
+    return bool(_TELLING & set(re.split(r"[^a-z]+", path.name.lower())))
 
 
 def _of_one_shape(paths: list[Path], shape: Callable[[Path], str]) -> list[Path]:

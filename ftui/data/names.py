@@ -285,8 +285,9 @@ def plain(name: str) -> str:
 
 
 def split_name(name: str) -> str:
-    """The split that a name speaks of, "" for none: train, validation or test."""
-    return next((_SPLITS[word] for word in re.split(r"[^a-z]+", name.lower()) if word in _SPLITS), "")
+    """The split that a name speaks of, "" for none: train, validation or test. The last word counts: eval_train."""
+    words = reversed(re.split(r"[^a-z]+", name.lower()))
+    return next((_SPLITS[word] for word in words if word in _SPLITS), "")
 
 
 def find(columns: Iterable[str], canonical: str, taken: Iterable[str] = ()) -> str:

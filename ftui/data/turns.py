@@ -40,7 +40,21 @@ def turns_or_text(value: Any) -> Any:
             return value
     if isinstance(inner, dict) and is_turns(inner.get("messages")):
         inner = inner["messages"]
+    if isinstance(value, str) and not _are_surely_turns(inner):
+        return value
     return inner if is_turns(inner) else value
+
+
+def _are_surely_turns(value: Any) -> bool:
+    """Whether what a text holds as JSON are turns: people also ask for JSON, and it is then the answer itself."""
+    return (
+        isinstance(value, list)
+        and is_turns(value)
+        and all(
+            isinstance(role := turn.get("role", turn.get("from")), str) and plain(role) in ROLES
+            for turn in value
+        )
+    )
 
 
 def messages_of(value: Any, name: str, notes: set[str]) -> list[Message]:
