@@ -9,7 +9,7 @@ import gradio as gr
 
 from ftui import presets
 from ftui import settings as schema
-from ftui.jobs import control, folder
+from ftui.jobs import control
 from ftui.models.find import STARTER
 from ftui.models.find import label as model_label
 from ftui.ui import (
@@ -132,7 +132,6 @@ def _tick(page: gr.Blocks, on: Places) -> None:
     clock.start(
         [
             Area(strip.stamp, strip.drawn, [], [on.strip_row, on.strip_text]),
-            Area(written, lambda: [gr.update(choices=sets())], [], [on.data.source]),
             on.data.area,
             on.train.area,
             *on.train.view.areas,
@@ -168,18 +167,6 @@ def choices_now() -> list[Any]:
     """The data sets and models that there are when a browser opens the page."""
     found = sets()
     return [gr.update(choices=found), gr.update(choices=found), gr.update(choices=train_tab.models())]
-
-
-def written() -> str:
-    """What changes when a job has written or fetched a data set: only then are there others to choose from."""
-    return repr(
-        [
-            job.id
-            for kind in ("convert", "fetch-data")
-            for job in folder.listed(kind)
-            if job.state == "finished"
-        ]
-    )
 
 
 def runs_chosen(*chosen: str | None) -> list[Any]:

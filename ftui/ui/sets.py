@@ -57,7 +57,9 @@ def _of(path: Path) -> list[tuple[str, str]]:
     return [(f"{name} · {path.name}", f"{path.name}#{name}") for name in names]
 
 
-def held_out(source: str) -> str:
+def held_out(source: Any) -> str:
     """The file of held-out rows that lies beside a sample; empty where there is none."""
+    if not isinstance(source, str):  # a drop-down whose choices have just changed was seen to send a list
+        return ""
     beside = source.replace(".jsonl", ".held-out.jsonl")
     return beside if beside != source and workspace.find(beside) else ""
