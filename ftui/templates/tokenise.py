@@ -47,10 +47,11 @@ def tokenise(tokenizer: Any, rows: Iterable[Row], data: DataSettings) -> Iterato
     found in what it writes.
     """
     ends: list[str] = []
+    bos = tokenizer.bos_token if adds_bos(tokenizer) else ""
     batch: list[tuple[Row, list[tuple[str, str, list[Span]]]]] = []
     for row in rows:
         try:
-            batch.append((row, _written(tokenizer, row.value, data, ends)))
+            batch.append((row, _written(tokenizer, row.value, data, ends, bos)))
         except DataError as refusal:
             yield from _tokenised(tokenizer, batch)
             batch = []
@@ -62,14 +63,14 @@ def tokenise(tokenizer: Any, rows: Iterable[Row], data: DataSettings) -> Iterato
 
 
 def _written(
-    tokenizer: Any, value: dict[str, Any], data: DataSettings, ends: list[str]
+    tokenizer: Any, value: dict[str, Any], data: DataSettings, ends: list[str], bos: str
 ) -> list[tuple[str, str, list[Span]]]:
     """(name, text, spans that carry loss) of each passage of a row."""
     if "text" in value:
         end = tokenizer.eos_token or ""
         text = value["text"] if end and value["text"].endswith(end) else value["text"] + end
-        if adds_bos(tokenizer) and not text.startswith(tokenizer.bos_token):
-            text = tokenizer.bos_token + text
+        if bos and not text.startswith(bos):
+            text = bos + text
         return [("text", text, [(0, len(text))])]
     check_template(tokenizer)
     if not ends:

@@ -59,7 +59,7 @@ def account(
             "train": train.account(),
             "held_out": held.account() | {"origin": chosen.origin},
             "lengths": rows.parts[0].store.longest(_LENGTHS),
-            "dropped": rows.dropped[:1000],
+            "dropped": rows.dropped,
             "padding": padding(train.lengths, batch, settings.max_length, settings.split_seed),
             "advice": [asdict(found) for found in tokens.advice(chosen.looks[0], counted["dropped"])],
         }

@@ -142,7 +142,7 @@ def _prepare(
         | {
             "mixed": [look.report for look in chosen.looks[1:]],
             "lengths": all_rows.account(),
-            "template_dropped": all_rows.dropped[:1000],
+            "template_dropped": all_rows.dropped,
             "trained": train_rows.account(),
             "held_out": {
                 "origin": chosen.origin,
